@@ -23,6 +23,7 @@ libweb_a_SOURCES += \
 	opensm/web/api/api.h \
 	opensm/web/api/asker.c opensm/web/api/asker.h \
 	opensm/web/api/console.c \
+	opensm/web/api/fabric.c opensm/web/api/fabric.h \
 	opensm/web/api/fail.c \
 	opensm/web/api/json.c opensm/web/api/json.h \
 	opensm/web/api/metrics.c \

@@ -13,6 +13,7 @@
 
 #include "web/api/asker.h"
 #include "web/api/stats.h"
+#include "web/api/fabric.h"
 #include "web/api/wait.h"
 #include "web/auth/login.h"
 #include "web/base/exchange.h"
@@ -172,6 +173,7 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
 	web->asker = asker_new(web->link);
 	web->waits = waits_new(web->config->control_socket);
+	web->views = views_new(web->link, web->asker);
 	web->stats = stats_new();
 	web->login = login_new();
 	config.listeners = program->listeners;
@@ -212,6 +214,7 @@ static void clear(struct program *program)
 	asker_free(web->asker);
 	waits_free(web->waits);
 	link_free(web->link);
+	views_free(web->views);
 	stats_free(web->stats);
 	listen_close(program->listeners);
 	config_free(web->config);

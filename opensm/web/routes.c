@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "web/api/api.h"
+#include "web/api/fabric.h"
 #include "web/api/wait.h"
 #include "web/auth/login.h"
 #include "web/base/address.h"
@@ -26,6 +27,12 @@ static const struct route {
 	{"GET", "/metrics", WEB_READER, "metrics", metrics_daemon},
 	{"GET", "/metrics/ports", WEB_READER, "metrics_ports", metrics_ports},
 	{"GET", "/api/v1/wait", WEB_READER, "wait", wait_for_news},
+	{"GET", "/api/v1/summary", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/nodes", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/links", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/ports", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/cable", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/history", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
 };
 

@@ -201,6 +201,46 @@ def api(web):
     check('200 at once', set(codes) == {200}, codes)
 
 
+def cells(table):
+    return [dict(zip(table['columns'], row)) for row in table['rows']]
+
+
+def fabric(web, daemon):
+    """Out of the image of the fabric, which is asked for again once the fabric has changed."""
+    status, headers, text = web.ask('/api/v1/summary')
+    summary = json.loads(text)
+    check('summary', status == 200 and summary['totals']['hosts'] == 16, text[:300])
+    check('its boxes have all switches', sum(box['switches'] for box in cells(summary['boxes'])) ==
+          summary['totals']['switches'])
+    tag = headers['ETag']
+    check('not modified', web.ask('/api/v1/summary', **{'If-None-Match': tag})[::2] == (304, b''))
+    leaves = cells(web.json('/api/v1/nodes?level=1')['nodes'])
+    check('leaves', leaves and all(leaf['type'] == 'switch' for leaf in leaves), leaves)
+    hosts_there = cells(web.json(f'/api/v1/nodes?switch={leaves[0]["guid"]}')['nodes'])
+    check('hosts of a leaf', len(hosts_there) == leaves[0]['hosts'], hosts_there)
+    ports = cells(web.json('/api/v1/ports?name=host-3')['ports'])
+    check('a port', len(ports) == 1 and ports[0]['state'] == 'active', ports)
+    place = f'node={ports[0]["peer_guid"]}&port={ports[0]["peer_port"]}'
+    ends = cells(web.json(f'/api/v1/cable?{place}')['ends'])
+    check('a cable', [end['node'] for end in ends][1] == 'host-3', ends)
+    for box in cells(web.json('/api/v1/links')['boxes']):
+        path = 'nodes' if box['kind'] == 'switch' else 'links'
+        check(f'open {box["open"]}', web.status(f'/api/v1/{path}?{box["open"]}') == 200)
+    for path, expected in (('nodes?level=x', 400), ('nodes?group=0x1', 404), ('ports?after=x', 400),
+                           ('ports?node=0x1', 200), ('cable', 400), ('cable?node=0x1&port=1', 404),
+                           ('history?port=1', 400), ('summary?level=1', 400)):
+        status, _, text = web.ask(f'/api/v1/{path}')
+        check(f'/api/v1/{path}', status == expected and isinstance(json.loads(text), dict),
+              (status, text))
+    subprocess.run([os.path.abspath('./opensm/opensmctl/opensmctl'), '-s', daemon.socket, 'sim',
+                    'unlink', 'host-5', '1'], check=True, capture_output=True)
+    check('a host less', wait_for(lambda: web.json('/api/v1/summary')['totals']['hosts'] == 15))
+    check('modified', web.ask('/api/v1/summary', **{'If-None-Match': tag})[0] == 200)
+    subprocess.run([os.path.abspath('./opensm/opensmctl/opensmctl'), '-s', daemon.socket, 'sim',
+                    'link', 'host-5', '1'], check=True, capture_output=True)
+    check('and again', wait_for(lambda: web.json('/api/v1/summary')['totals']['hosts'] == 16))
+
+
 def hosts(web):
     for host, expected in (('evil.example', 421), ('127.0.0.1.evil.example', 421),
                            ('localhost:80', 200), ('[::1]:80', 200), ('10.0.0.1', 200),
@@ -331,7 +371,7 @@ def without_daemon(web):
     check('not alive', status == 503 and b'[-]daemon failed' in text, text)
     check('not ready', web.status('/readyz') == 503)
     for path in ('/healthz', '/metrics', '/metrics/ports', '/api/v1/status',
-                 '/api/v1/partitions', '/api/v1/wait?since=0'):
+                 '/api/v1/partitions', '/api/v1/wait?since=0', '/api/v1/summary'):
         status, headers, text = web.ask(path)
         check(f'{path} without a daemon', status == 503 and headers['Retry-After'] and
               'error' in json.loads(text), (status, text))
@@ -575,6 +615,7 @@ def main():
             probes(web)
             metrics(web)
             api(web)
+            fabric(web, daemon)
             hosts(web)
             news(web, daemon)
             malformed(web)

@@ -12,6 +12,7 @@ struct web {
 	struct link *link;     /* to the daemon */
 	struct asker *asker;   /* answers of the daemon that several requests share */
 	struct waits *waits;   /* clients that wait for news */
+	struct views *views;   /* the fabric as it was last read */
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;
