@@ -163,6 +163,39 @@ START_TEST(reported)
 }
 END_TEST
 
+/* Programs that wait are told of what has no event: a port is healthy again. */
+START_TEST(news_of_ports)
+{
+	struct scenario *s = up("fattree:4", "flapping ca report\n", "sweep_interval 0\n");
+	uint64_t image;
+
+	publish(s, four, 1);
+	expect_said(s, "sweep off", "", true);
+	scenario_run_ms(s, 1000);
+	image = journal_image(env.journal);
+	expect_said(s, "unhealthy release all", "4 released", true);
+	scenario_run_ms(s, 100);
+	ck_assert_uint_gt(journal_image(env.journal), image);
+	down(s);
+}
+END_TEST
+
+/* Counters were read. */
+START_TEST(news_of_counters)
+{
+	struct scenario *s = up("fattree:4", "flapping ca report\n",
+				"sweep_interval 0\nperfmgr TRUE\nperfmgr_sweep_time_s 30\n");
+	uint64_t image;
+
+	scenario_run_ms(s, 60000);
+	image = journal_image(env.journal);
+	scenario_run_ms(s, 31000);
+	ck_assert_uint_gt(journal_image(env.journal), image);
+	ck_assert_uint_ge(journal_serial(env.journal), journal_image(env.journal));
+	down(s);
+}
+END_TEST
+
 /* 5 % of 48 links are 2: the worst are isolated, until their time is over. */
 START_TEST(share)
 {
@@ -385,6 +418,8 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, reported);
+	tcase_add_test(tcase, news_of_ports);
+	tcase_add_test(tcase, news_of_counters);
 	tcase_add_test(tcase, share);
 	tcase_add_loop_test(tcase, whole_share, 0, 2);
 	tcase_add_test(tcase, never_a_cut);
