@@ -27,7 +27,7 @@
 #include "ctl/plan/plan.h"
 #include "ctl/process/module_flags.h"
 #include "ctl/site/check_config.h"
-#include "ctl/site/members_file.h"
+#include "ctl/site/partition_requests.h"
 #include "ctl/site/site_files.h"
 #include "ha/replicator.h"
 #include "mad/mad.h"
@@ -55,25 +55,14 @@
 
 #define POOL_THREADS 2
 #define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* to wait for the files of a plan */
-#define MEMBERS_PATIENCE_NS (500 * NS_PER_MS) /* to wait for partition members to be written */
 #define FILES_PATIENCE_S 2 /* at the end: for a dump still being written */
-
-/* A requested change of partition members. */
-struct changing {
-	bool runs, late; /* it is being written; the requester has stopped waiting for it */
-	uint64_t serial; /* of the policy that contains it */
-	uint64_t base;	 /* of the changes in effect when it began */
-	uint64_t failed; /* of the policy of a late change that failed; 0: none */
-	GError *error;	 /* why it is not in effect, if it failed in time; NULL: no failure */
-};
 
 struct daemon {
 	struct context context;
 	struct vendor *vendor;
 	struct actor *main;
 	struct site_files *site;
-	struct members_file *members;
-	struct changing changing;
+	struct partition_requests *requests;
 	struct mad *mad;
 	struct replicator *replicator;
 	struct sm *sm;
@@ -84,10 +73,6 @@ struct daemon {
 	bool running;
 	daemon_finished_fn *finished;
 	void *finished_arg;
-	/*
-	 * Policy serials: last asked about; last settled; settled when another SM was master, or 0.
-	 */
-	uint64_t keep_asked, kept, not_kept;
 	struct plan *plan; /* being made; NULL: none */
 	bool plan_is_read;   /* its input files were read */
 	GError *plan_error;  /* from reading them, until it is reported */
@@ -288,113 +273,18 @@ bool daemon_reread_qos(struct daemon *daemon)
 
 /* ---- partition members at run time ---- */
 
-static bool is_for_master(struct daemon *daemon, GError **error)
+bool daemon_request_partitions(struct daemon *daemon, const struct partition_request *request,
+			       uint64_t *serial, GError **error)
 {
-	if (atomic_load(&daemon->context.sm_state) == IBA_SM_MASTER)
-		return true;
-	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
-		    "only the MASTER SM changes partitions, and this SM is not MASTER");
-	return false;
-}
-
-/* Saves the changes in effect: those of a previous master, or those from before a failed change. */
-static void keep_members(struct daemon *daemon)
-{
-	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
-
-	if (rules->changes)
-		members_file_put(daemon->members, site_files_aside(daemon->site), rules->changes, 0,
-				 NULL, NULL);
-	partition_rules_unref(rules);
-}
-
-/* A requested change was written, or failed. If it is late, no caller waits for the result. */
-static void on_members_written(void *arg, struct partition_changes *changes, const GError *wrong)
-{
-	struct daemon *daemon = arg;
-	struct changing *changing = &daemon->changing;
-	struct context *context = &daemon->context;
-	struct partition_rules *old = slot_take(&context->partition_rules), *new = NULL;
-
-	if (wrong)
-		changing->error = g_error_copy(wrong);
-	else if (old->changes->serial != changing->base)
-		g_set_error(&changing->error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
-			    "another SM has changed partitions in the meantime");
-	else if (is_for_master(daemon, &changing->error))
-		new = partition_rules_remake(old->files->pdata[0], old->sources, changes,
-					     &changing->error);
-	if (new) {
-		new->serial = MAX(changing->serial, old->serial + 1);
-		slot_publish(&context->partition_rules, new);
-		event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
-	} else if (!wrong) {
-		keep_members(daemon); /* the file contains a change that is not in effect */
-	}
-	if (changing->late && !new) {
-		log_error(context->log,
-			  "partition members: policy %" PRIu64 " is not in effect: "
-			  "%s",
-			  changing->serial, changing->error->message);
-		changing->failed = changing->serial;
-	}
-	changing->runs = false;
-	if (changing->late)
-		g_clear_error(&changing->error);
-	partition_rules_unref(old);
-}
-
-/*
- * A change is on the disk before it takes effect, so that it survives a restart. If the disk is
- * slow it takes effect later, and the requester is told that it is not in effect yet.
- */
-static bool take_changes(struct daemon *daemon, const struct partition_rules *old,
-			 struct partition_changes *changes, uint64_t serial, GError **error)
-{
-	struct changing *changing = &daemon->changing;
-	struct partition_rules *new = /* the changes fit, as far as is known now */
-		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
-
-	if (!new)
-		return false;
-	partition_rules_unref(new);
-	*changing = (struct changing){true, .serial = serial, .base = old->changes->serial};
-	members_file_put(daemon->members, site_files_aside(daemon->site), changes,
-			 MEMBERS_PATIENCE_NS, on_members_written, daemon);
-	changing->late = changing->runs;
-	if (!changing->error)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&changing->error));
-	return false;
+	return partition_requests_take(daemon->requests, request, serial, error);
 }
 
 bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16_t forget,
 			      uint64_t *serial, GError **error)
 {
-	struct partition_rules *rules;
-	struct partition_changes *changes;
-	bool good = false;
+	const struct partition_request only = {.text = request, .forget = forget};
 
-	if (!is_for_master(daemon, error))
-		return false;
-	if (members_file_is_busy(daemon->members)) {
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-			    "the previous change is not on the disk yet");
-		return false;
-	}
-	rules = slot_take(&daemon->context.partition_rules);
-	*serial = rules->serial + 1;
-	changes = request ? partition_changes_edit(rules->changes, rules, request, *serial, error)
-		       : partition_changes_forget(rules->changes, forget, *serial, error);
-	if (changes == rules->changes) {
-		*serial = rules->serial;
-		good = true;
-	} else if (changes) {
-		good = take_changes(daemon, rules, changes, *serial, error);
-	}
-	partition_changes_unref(changes);
-	partition_rules_unref(rules);
-	return good;
+	return daemon_request_partitions(daemon, &only, serial, error);
 }
 
 uint64_t daemon_partitions_serial(struct daemon *daemon)
@@ -406,57 +296,19 @@ uint64_t daemon_partitions_serial(struct daemon *daemon)
 	return serial;
 }
 
-struct keeping {
-	struct replicator_wait wait; /* first */
-	struct daemon *daemon;
-	uint64_t serial;
-};
-
-static void drop_keeping(struct message *message)
+enum partition_progress daemon_partitions_progress(struct daemon *daemon, uint64_t serial)
 {
-	g_free(message);
+	return partition_requests_progress(daemon->requests, daemon->replicator, serial);
 }
 
-static void on_kept(struct replicator_wait *wait, bool kept)
+const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial)
 {
-	struct keeping *keeping = (struct keeping *)wait;
-	struct daemon *daemon = keeping->daemon;
-
-	daemon->kept = MAX(daemon->kept, keeping->serial);
-	daemon->not_kept = kept ? 0 : keeping->serial;
-	if (!kept)
-		daemon->keep_asked = 0; /* in case it is asked again */
-	g_free(keeping);
-}
-
-/* The SM gives the policy to the replicator before it is in effect. */
-static void ask_if_kept(struct daemon *daemon, uint64_t serial)
-{
-	struct keeping *keeping = g_new0(struct keeping, 1);
-
-	keeping->wait.message.drop = drop_keeping;
-	keeping->wait.owner = daemon->main;
-	keeping->wait.done = on_kept;
-	keeping->daemon = daemon;
-	keeping->serial = daemon->keep_asked = serial;
-	replicator_wait(daemon->replicator, &keeping->wait);
+	return partition_requests_failure(daemon->requests, serial);
 }
 
 bool daemon_partitions_settled(struct daemon *daemon, uint64_t serial)
 {
-	if (atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
-		return true;
-	if (daemon->changing.failed == serial)
-		return true;
-	if (daemon->changing.runs && daemon->changing.serial <= serial)
-		return false;
-	if (daemon_partitions_serial(daemon) < serial)
-		return false;
-	if (!replicator_is_on(daemon->replicator))
-		return true;
-	if (daemon->keep_asked < serial)
-		ask_if_kept(daemon, serial);
-	return daemon->kept >= serial;
+	return daemon_partitions_progress(daemon, serial) == PARTITION_SETTLED;
 }
 
 bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int *with,
@@ -471,8 +323,7 @@ bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int
 			    status->peers[i].state != REPLICATION_NOT_STANDBY;
 	}
 	replication_status_unref(status);
-	return daemon->changing.failed != serial &&
-	       (!daemon->not_kept || daemon->not_kept < serial);
+	return partition_requests_are_kept(daemon->requests, serial);
 }
 
 /*
@@ -491,7 +342,7 @@ static void on_replica_adopted(void *arg, uint64_t value)
 	if (text && run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	if (text && *text)
-		keep_members(daemon);
+		partition_requests_save(daemon->requests);
 	replica_unref(replica);
 }
 
@@ -524,7 +375,7 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 
 	if (!text || !run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		return;
-	keep_members(daemon);
+	partition_requests_save(daemon->requests);
 	log_sys_error(daemon->context.log,
 		      "two SMs changed partition members while both were MASTER: the changes of "
 		      "SM 0x%016" G_GINT64_MODIFIER "x (serial %" PRIu64 ") take effect, those "
@@ -546,7 +397,7 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 	if (!text || !run_time_partitions_adopt(&daemon->context, text,
 						deposed ? ADOPT_UNLESS_OLDER : ADOPT_ANY))
 		return;
-	keep_members(daemon);
+	partition_requests_save(daemon->requests);
 	if (!deposed || !own)
 		return;
 	log_sys_error(daemon->context.log,
@@ -586,7 +437,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
 	daemon->site = site_files_new(&daemon->context, daemon->main, error);
-	daemon->members = members_file_new(&daemon->context);
+	daemon->requests =
+		partition_requests_new(&daemon->context, daemon->main, daemon->site);
 	if (daemon->site)
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
 	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error)) {
@@ -690,7 +542,7 @@ void daemon_free(struct daemon *daemon)
 	perf_free(daemon->perf);
 	replicator_free(daemon->replicator);
 	site_files_free(daemon->site);
-	members_file_free(daemon->members);
+	partition_requests_free(daemon->requests);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
 	g_free(daemon->cache_dir);

@@ -8,6 +8,7 @@
 
 #include "core/context.h"
 #include "core/options.h"
+#include "ctl/site/partition_requests.h"
 #include "ctl/site/site_files.h"
 #include "vendor/vendor.h"
 
@@ -62,6 +63,11 @@ bool daemon_reread_partitions(struct daemon *daemon);
  */
 bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16_t forget,
 			      uint64_t *serial, GError **error);
+bool daemon_request_partitions(struct daemon *daemon, const struct partition_request *request,
+			       uint64_t *serial, GError **error);
+/* How far a change is; for it and why it failed, see ctl/site/partition_requests.h. */
+enum partition_progress daemon_partitions_progress(struct daemon *daemon, uint64_t serial);
+const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial);
 /* Serial of the policy in effect in the subnet; 0: there is none yet. */
 uint64_t daemon_partitions_serial(struct daemon *daemon);
 /*

@@ -82,6 +82,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/site/check_config.c opensm/ctl/site/check_config.h \
 	opensm/ctl/site/followed.c opensm/ctl/site/followed.h \
 	opensm/ctl/site/members_file.c opensm/ctl/site/members_file.h \
+	opensm/ctl/site/partition_requests.c opensm/ctl/site/partition_requests.h \
 	opensm/ctl/site/site_files.c opensm/ctl/site/site_files.h \
 	opensm/ctl/site/site_policy.c opensm/ctl/site/site_policy.h
 

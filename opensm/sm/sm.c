@@ -18,6 +18,7 @@
 #include "sm/smp/smp.h"
 #include "sm/store/state_writer.h"
 #include "sm/takeover/replicate.h"
+#include "sm/takeover/run_time_partitions.h"
 #include "sm/write/write.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
@@ -118,6 +119,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_PERF_ALARMS, sm->actor, on_perf_alarms, sm);
 	event_subscribe(bus, EVENT_LIDS_FOLLOWED, sm->actor, on_lids_followed, sm);
 	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
+	run_time_partitions_listen(sm);
 	event_subscribe(bus, EVENT_ACTIVATE, sm->actor, on_activate, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }

@@ -3,24 +3,28 @@
 
 #include "complib/aside.h"
 
+typedef void written_fn(void *arg, struct partition_changes *changes, const GError *error);
+
 struct writing {
 	struct aside_job job;	   /* first */
 	struct members_file *file; /* for done only: it may be freed while the work goes on */
 	struct aside *aside;
 	struct partition_changes *changes;
 	GError *error;
-	void (*written)(void *arg, struct partition_changes *changes, const GError *error);
+	written_fn *written;
 	void *arg;
 };
 
 struct members_file {
 	struct context *context;
 	bool busy;
-	struct partition_changes *waiting; /* NULL: none */
+	struct writing *waiting; /* NULL: none */
 };
 
 static void writing_free(struct writing *writing)
 {
+	if (!writing)
+		return;
 	partition_changes_unref(writing->changes);
 	g_clear_error(&writing->error);
 	g_free(writing);
@@ -38,11 +42,17 @@ static void work(struct aside_job *job)
 	partition_changes_save(writing->changes, &writing->error);
 }
 
+/* The disk may be slow, and the thread has to answer others. */
+static void begin(struct writing *writing)
+{
+	writing->file->busy = true;
+	aside_run(writing->aside, &writing->job, 0);
+}
+
 static void done(struct aside_job *job)
 {
 	struct writing *writing = (struct writing *)job;
 	struct members_file *file = writing->file;
-	struct partition_changes *next = g_steal_pointer(&file->waiting);
 
 	file->busy = false;
 	if (writing->error && !writing->written)
@@ -50,39 +60,28 @@ static void done(struct aside_job *job)
 			  writing->error->message);
 	if (writing->written)
 		writing->written(writing->arg, writing->changes, writing->error);
-	if (next)
-		members_file_put(file, writing->aside, next, 0, NULL, NULL);
-	partition_changes_unref(next);
+	if (!file->busy && file->waiting)
+		begin(g_steal_pointer(&file->waiting));
 	writing_free(writing);
 }
 
 void members_file_put(struct members_file *file, struct aside *aside,
-		      struct partition_changes *changes, uint64_t patience_ns,
-		      void (*written)(void *arg, struct partition_changes *changes,
-				      const GError *error),
-		      void *arg)
+		      struct partition_changes *changes, written_fn *written, void *arg)
 {
-	struct writing *writing;
+	struct writing *writing = g_new0(struct writing, 1);
 
-	if (file->busy) {
-		partition_changes_unref(file->waiting);
-		file->waiting = partition_changes_ref(changes);
-		return;
-	}
-	writing = g_new0(struct writing, 1);
 	writing->job = (struct aside_job){.work = work, .done = done, .drop = drop};
 	writing->file = file;
 	writing->aside = aside;
 	writing->changes = partition_changes_ref(changes);
 	writing->written = written;
 	writing->arg = arg;
-	file->busy = true;
-	aside_run(aside, &writing->job, patience_ns);
-}
-
-bool members_file_is_busy(const struct members_file *file)
-{
-	return file->busy;
+	if (!file->busy) {
+		begin(writing);
+		return;
+	}
+	writing_free(file->waiting);
+	file->waiting = writing;
 }
 
 struct members_file *members_file_new(struct context *context)
@@ -97,6 +96,6 @@ void members_file_free(struct members_file *file)
 {
 	if (!file)
 		return;
-	partition_changes_unref(file->waiting);
+	writing_free(file->waiting);
 	g_free(file);
 }

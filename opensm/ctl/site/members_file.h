@@ -17,16 +17,14 @@ void members_file_free(struct members_file *file); /* after aside */
 
 /*
  * Writes changes, and calls written(arg, changes, error) when they are on the disk; error says why
- * they are not. written may be NULL: an error then goes to the log. Waits at most patience_ns.
- * While others are being written, these changes are queued, in place of those already queued;
- * allowed only without written.
+ * they are not. written may be NULL: an error then goes to the log. It never waits for the disk.
+ * While others are being written, these changes are queued, in place of those already queued, which
+ * are forgotten.
  */
 void members_file_put(struct members_file *file, struct aside *aside,
-		      struct partition_changes *changes, uint64_t patience_ns,
+		      struct partition_changes *changes,
 		      void (*written)(void *arg, struct partition_changes *changes,
 				      const GError *error),
 		      void *arg);
-/* Whether changes are being written. */
-bool members_file_is_busy(const struct members_file *file);
 
 #endif

@@ -605,6 +605,110 @@ static struct partitions *fit(struct making *making, struct partitions *whole)
 	return partitions;
 }
 
+/* ---- room for what is asked for ---- */
+
+static unsigned int keys_in(uint8_t membership)
+{
+	return membership == PARTITION_BOTH ? 2 : membership != PARTITION_NO_MEMBER;
+}
+
+static unsigned int held_keys(const struct partitions *partitions, uint32_t port, uint16_t base)
+{
+	uint32_t n, held = 0;
+	const uint16_t *keys = partitions_of(partitions, port, &n);
+
+	for (uint32_t i = find_base(keys, n, base); i < n && P_KEY_BASE(keys[i]) == base; i++)
+		held++;
+	return held;
+}
+
+struct asking {
+	const struct partitions *partitions;
+	const struct fabric *fabric;
+	GHashTable *keys; /* port + 1 -> number of its P_Keys */
+};
+
+/* Notes the port of a new member with its present keys; else why it has none, or NULL. */
+static char *note_asked(const struct asking *asking, const struct partition_member *member)
+{
+	uint32_t port = fabric_port_by_guid(asking->fabric, member->first), n;
+
+	if (member->membership == PARTITION_NO_MEMBER)
+		return NULL;
+	if (port == FABRIC_NONE && fabric_node_by_guid(asking->fabric, member->first) != FABRIC_NONE)
+		return g_strdup_printf("GUID 0x%016" PRIx64
+				       " is that of a node, expected that of a port",
+				       member->first);
+	if (port == FABRIC_NONE)
+		return NULL;
+	partitions_of(asking->partitions, port, &n);
+	g_hash_table_insert(asking->keys, GUINT_TO_POINTER(port + 1), GUINT_TO_POINTER(n));
+	return NULL;
+}
+
+/* Adds what its rule changes: as the rules in effect may be older than these. */
+static void count_member(const struct asking *asking, const struct partition_rule *rule,
+			 const struct partition_member *member)
+{
+	uint32_t port = fabric_port_by_guid(asking->fabric, member->first);
+	gpointer key = GUINT_TO_POINTER(port + 1), n;
+
+	if (port == FABRIC_NONE || !g_hash_table_lookup_extended(asking->keys, key, NULL, &n))
+		return;
+	g_hash_table_insert(asking->keys, key,
+			    GUINT_TO_POINTER(GPOINTER_TO_UINT(n) + keys_in(member->membership) -
+					     held_keys(asking->partitions, port, rule->p_key)));
+}
+
+static char *find_full(const struct asking *asking)
+{
+	GHashTableIter iter;
+	gpointer key, n;
+	char name[FABRIC_NAME_SIZE];
+
+	g_hash_table_iter_init(&iter, asking->keys);
+	while (g_hash_table_iter_next(&iter, &key, &n)) {
+		uint32_t port = GPOINTER_TO_UINT(key) - 1;
+		uint32_t room = room_of(asking->fabric, port);
+
+		if (GPOINTER_TO_UINT(n) > room)
+			return g_strdup_printf(
+				"the P_Key table of %s (GUID 0x%016" PRIx64
+				") is full: it would need %u P_Keys and has room for %u",
+				fabric_port_name(asking->fabric, port, name, sizeof(name)),
+				asking->fabric->ports[port].guid, GPOINTER_TO_UINT(n), room);
+	}
+	return NULL;
+}
+
+char *partitions_lack(const struct partitions *partitions, const struct fabric *fabric,
+		      const struct partition_rules *asked, const struct partition_rules *new)
+{
+	g_autoptr(GHashTable) keys = g_hash_table_new(NULL, NULL);
+	const struct asking asking = {partitions, fabric, keys};
+	char *why = NULL;
+
+	for (guint i = 0; !why && i < asked->rules->len; i++) {
+		const struct partition_rule *rule = asked->rules->pdata[i];
+
+		for (guint k = 0; !why && k < rule->members->len; k++)
+			why = note_asked(&asking, &g_array_index(rule->members,
+								 struct partition_member, k));
+	}
+	for (guint i = 0; !why && g_hash_table_size(keys) && i < new->rules->len; i++) {
+		const struct partition_rule *rule = new->rules->pdata[i];
+
+		for (guint k = 0; k < rule->members->len; k++) {
+			const struct partition_member *member =
+				&g_array_index(rule->members, struct partition_member, k);
+
+			if (member->file >= new->n_own_files)
+				count_member(&asking, rule, member);
+		}
+	}
+	return why ? why : find_full(&asking);
+}
+
 /* ---- rules that the fabric cannot meet ---- */
 
 /* Checks switches with hosts. */

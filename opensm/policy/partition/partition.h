@@ -63,6 +63,14 @@ bool partitions_same_members(const struct partitions *a, const struct partitions
 struct partitions *partitions_ref(struct partitions *partitions);
 void partitions_unref(struct partitions *partitions);
 
+/*
+ * Why a member that is asked for cannot be one: the first port that has no room for all P_Keys that
+ * new rules give it, or a GUID that is that of a node. NULL if there is none; else to be freed. A
+ * GUID that is not in the subnet is fine. The partitions are of that fabric.
+ */
+char *partitions_lack(const struct partitions *partitions, const struct fabric *fabric,
+		      const struct partition_rules *asked, const struct partition_rules *new);
+
 /* P_Keys of an endport, NULL with *n = 0 if it has none. */
 const uint16_t *partitions_of(const struct partitions *partitions, uint32_t port, uint32_t *n);
 const struct partition *partitions_find(const struct partitions *partitions, uint16_t p_key);

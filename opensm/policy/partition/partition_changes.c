@@ -124,6 +124,8 @@ bool partition_changes_save(const struct partition_changes *changes, GError **er
 
 /* ---- changes ---- */
 
+static const char *const memberships[] = {"none", "limited", "full", "both"};
+
 struct edit {
 	const struct partition_rules *base; /* NULL: removed members stay removed */
 	uint16_t forget;		    /* P_Key; 0: all */
@@ -181,10 +183,9 @@ static GArray *last_words(const struct edit *edit, const struct partition_rule *
 /* A partition without entries is forgotten. */
 static void write_rule(struct edit *edit, const struct partition_rule *rule)
 {
-	static const char *const words[] = {"none", "limited", "full", "both"};
 	g_autoptr(GArray) members = last_words(edit, rule);
 
-	if (rule->members->len && !members->len)
+	if (rule->members->len && !members->len && !rule->stays)
 		return;
 	if (rule->head)
 		g_string_append_printf(edit->out, "%s:", rule->head);
@@ -195,7 +196,7 @@ static void write_rule(struct edit *edit, const struct partition_rule *rule)
 			&g_array_index(members, struct partition_member, i);
 
 		g_string_append_printf(edit->out, "%s\n\t0x%016" PRIx64 "=%s", i ? "," : "",
-				       member->first, words[member->membership]);
+				       member->first, memberships[member->membership]);
 	}
 	g_string_append(edit->out, ";\n");
 	edit->n_members += members->len;
@@ -244,25 +245,183 @@ static struct partition_changes *change(struct partition_changes *changes, struc
 	return new;
 }
 
+/* ---- requests ---- */
+
+/* Pieces of the head of a definition, between commas outside of quotes. */
+static GPtrArray *pieces_of(const char *head)
+{
+	GPtrArray *pieces = g_ptr_array_new_with_free_func(g_free);
+
+	for (bool ends = false; head && !ends;) {
+		const char *at = head;
+
+		for (bool quoted = false; *at && (quoted || *at != ','); at++)
+			quoted ^= *at == '"';
+		g_ptr_array_add(pieces, g_strstrip(g_strndup(head, (gsize)(at - head))));
+		ends = !*at;
+		head = at + 1;
+	}
+	return pieces;
+}
+
+static bool has_name(const char *piece)
+{
+	return strchr(piece, '=') && *piece != '=';
+}
+
+static bool same_flag(const char *x, const char *y)
+{
+	size_t n = strcspn(x, "= \t");
+
+	return n == strcspn(y, "= \t") && !strncmp(x, y, n);
+}
+
+static void merge_flag(GPtrArray *pieces, const char *piece)
+{
+	const char *value = strchr(piece, '=');
+
+	for (guint i = pieces->len; i-- > 1;)
+		if (same_flag(pieces->pdata[i], piece))
+			g_ptr_array_remove_index(pieces, i);
+	if (!value || strcmp(value, "=no") != 0)
+		g_ptr_array_add(pieces, g_strdup(piece));
+}
+
+/* The head that there was with what the new one says; NULL: only the P_Key. */
+static char *merge_heads(const char *old, const char *new, uint16_t p_key)
+{
+	g_autoptr(GPtrArray) pieces = pieces_of(old), more = pieces_of(new);
+
+	if (!pieces->len)
+		g_ptr_array_add(pieces, g_strdup_printf("0x%04x", p_key));
+	if (more->len && has_name(more->pdata[0])) {
+		g_free(pieces->pdata[0]);
+		pieces->pdata[0] = g_strdup(more->pdata[0]);
+	}
+	for (guint i = 1; i < more->len; i++)
+		merge_flag(pieces, more->pdata[i]);
+	g_ptr_array_add(pieces, NULL);
+	return g_strjoinv(",", (char **)pieces->pdata);
+}
+
+static void add_members(GString *text, const GArray *members, bool none)
+{
+	for (guint i = 0; i < members->len; i++) {
+		const struct partition_member *member =
+			&g_array_index(members, struct partition_member, i);
+
+		g_string_append_printf(text, "0x%" PRIx64 "=%s,", member->first,
+				       memberships[none ? PARTITION_NO_MEMBER
+							: member->membership]);
+	}
+}
+
+/* The request as definitions that replace what there was. */
+static char *with_old(struct partition_changes *changes, const struct partition_rules *asked,
+		      bool replace)
+{
+	struct partition_rules *old = partition_rules_parse_requests("request", changes->text,
+								     strlen(changes->text), NULL);
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < asked->rules->len; i++) {
+		const struct partition_rule *rule = asked->rules->pdata[i], *before;
+		g_autofree char *head = NULL;
+
+		before = old ? partition_rules_find(old, rule->p_key) : NULL;
+		head = merge_heads(before ? before->head : NULL, rule->head, rule->p_key);
+		g_string_append_printf(text, "%s:\n", head);
+		if (before && replace)
+			add_members(text, before->members, true);
+		add_members(text, rule->members, false);
+		g_string_append(text, ";\n");
+	}
+	partition_rules_unref(old);
+	return g_string_free(text, FALSE);
+}
+
+static bool is_allowed(const struct partition_rules *rules, uint16_t p_key,
+		       const struct partition_request *request, GError **error)
+{
+	const struct partition_rule *rule = partition_rules_find(rules, p_key);
+
+	if (!rule && request->existing)
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_UNKNOWN,
+			    "there is no partition 0x%04x", p_key);
+	else if (rule && request->strict && rule->file < rules->n_own_files)
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_CONFIGURED,
+			    "partition 0x%04x is defined in partitions.conf, expected one that was "
+			    "made at run time",
+			    p_key);
+	else
+		return true;
+	return false;
+}
+
+static bool are_allowed(const struct partition_rules *rules, const struct partition_rules *asked,
+			const struct partition_request *request, GError **error)
+{
+	for (guint i = 0; i < asked->rules->len; i++) {
+		const struct partition_rule *rule = asked->rules->pdata[i];
+
+		if (!is_allowed(rules, rule->p_key, request, error))
+			return false;
+	}
+	return true;
+}
+
+static struct partition_changes *edit_as(struct partition_changes *changes,
+					 const struct partition_rules *rules,
+					 const struct partition_request *request,
+					 const struct partition_rules *asked, uint64_t serial,
+					 GError **error)
+{
+	g_autofree char *merged = request->merge || request->replace
+					  ? with_old(changes, asked, request->replace)
+					  : NULL;
+	g_autofree char *text = g_strdup_printf("%s%s\n", changes->text,
+						merged ? merged : request->text);
+	struct edit edit = {.base = rules};
+
+	return change(changes, &edit, text, serial, error);
+}
+
+struct partition_changes *partition_changes_make(struct partition_changes *changes,
+						 const struct partition_rules *rules,
+						 const struct partition_request *request,
+						 uint64_t serial, GError **error)
+{
+	struct partition_changes *new = NULL;
+	struct partition_rules *asked;
+
+	if (!request->text && request->forget &&
+	    !is_allowed(rules, P_KEY_BASE(request->forget), request, error))
+		return NULL;
+	if (!request->text)
+		return partition_changes_forget(changes, request->forget, serial, error);
+	if (strchr(request->text, '#')) { /* the rest would be silently ignored */
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX,
+			    "request: found '#', expected no comment");
+		return NULL;
+	}
+	asked = partition_rules_parse_requests("request", request->text, strlen(request->text),
+					       error);
+	if (!asked) /* with the position in the request */
+		return NULL;
+	if (are_allowed(rules, asked, request, error))
+		new = edit_as(changes, rules, request, asked, serial, error);
+	partition_rules_unref(asked);
+	return new;
+}
+
 struct partition_changes *partition_changes_edit(struct partition_changes *changes,
 						 const struct partition_rules *rules,
 						 const char *request, uint64_t serial,
 						 GError **error)
 {
-	g_autofree char *text = g_strdup_printf("%s%s\n", changes->text, request);
-	struct edit edit = {.base = rules};
-	struct partition_rules *alone;
+	const struct partition_request only = {.text = request};
 
-	if (strchr(request, '#')) { /* the rest would be silently ignored */
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX,
-			    "request: found '#', expected no comment");
-		return NULL;
-	}
-	alone = partition_rules_parse_requests("request", request, strlen(request), error);
-	if (!alone) /* with the position in the request */
-		return NULL;
-	partition_rules_unref(alone);
-	return change(changes, &edit, text, serial, error);
+	return partition_changes_make(changes, rules, &only, serial, error);
 }
 
 struct partition_changes *partition_changes_forget(struct partition_changes *changes,

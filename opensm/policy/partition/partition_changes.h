@@ -40,13 +40,35 @@ bool partition_changes_is(const char *text);
 /* When it returns true the file is on the disk; otherwise false and an error. */
 bool partition_changes_save(const struct partition_changes *changes, GError **error);
 
+/* What is asked for. */
+struct partition_request {
+	/*
+	 * Definitions as in partitions.conf, each with its P_Key, whose members are GUIDs: full,
+	 * limited, both, or none to remove them. A partition goes with the last of its members,
+	 * unless it has the flag "stays". NULL: the changes of a partition are undone.
+	 */
+	const char *text;
+	uint16_t forget; /* the P_Key of that partition; 0: all */
+	/*
+	 * Flags that are given change, all others stay; "ipoib=no", "indx0=no" and "stays=no" take
+	 * one away. Otherwise flags that are given replace all that there are.
+	 */
+	bool merge;
+	bool replace;  /* merge; the members given replace all that were given before */
+	bool existing; /* the partitions must exist */
+	bool strict;   /* none may be defined in partitions.conf, and ports must have room */
+};
+
 /*
- * The changes after a request, which is applied as a whole or not at all: definitions as in
- * partitions.conf, each with its P_Key, whose members are GUIDs: full, limited, both, or none to
- * remove them. A removed GUID that the files of these rules cannot name is forgotten. The new
- * object has that serial; if the request changes nothing, the old object is returned. NULL and an
- * error on failure.
+ * The changes after a request, which is applied as a whole or not at all. A removed GUID that the
+ * files of these rules cannot name is forgotten. The new object has that serial; if the request
+ * changes nothing, the old object is returned. NULL and an error on failure.
  */
+struct partition_changes *partition_changes_make(struct partition_changes *changes,
+						 const struct partition_rules *rules,
+						 const struct partition_request *request,
+						 uint64_t serial, GError **error);
+/* The same for a request that has only a text. */
 struct partition_changes *partition_changes_edit(struct partition_changes *changes,
 						 const struct partition_rules *rules,
 						 const char *request, uint64_t serial,

@@ -268,6 +268,13 @@ static void take_default_membership(struct parser *parser, const char *text)
 		     text ? text : "");
 }
 
+/* Of a request: the flag is not set, unless a file sets it. */
+static bool is_no(const struct parser *parser, const char *value)
+{
+	return parser->requests && value && !strcmp(value, "no") &&
+	       parser->rule->file >= parser->rules->n_own_files;
+}
+
 static void take_definition_flag(struct parser *parser, char *piece, struct flags *flags)
 {
 	struct partition_rule *rule = parser->rule;
@@ -278,11 +285,13 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	else if (take_flag(parser, piece, value, flags))
 		;
 	else if (is_keyword(parser, piece, "ipoib"))
-		rule->ipoib = true;
+		rule->ipoib = !is_no(parser, value);
 	else if (is_keyword(parser, piece, "defmember"))
 		take_default_membership(parser, value);
 	else if (!strcmp(piece, "indx0"))
-		rule->indx0 = ++parser->n_indx0;
+		rule->indx0 = is_no(parser, value) ? 0 : ++parser->n_indx0;
+	else if (parser->requests && !strcmp(piece, "stays"))
+		rule->stays = !is_no(parser, value);
 	else
 		warn(parser, "'%.*s' is not a flag of a partition and is ignored", SHOWN, piece);
 }
@@ -411,6 +420,10 @@ static bool begin_definition(struct parser *parser, char **at, GError **error)
 		take_definition_flag(parser, next_piece(&rest), flags);
 	if (flags->given[FLAG_SL])
 		parser->rule->sl = (uint8_t)flags->value[FLAG_SL];
+	if (flags->given[FLAG_MTU])
+		parser->rule->mtu = (uint8_t)flags->value[FLAG_MTU];
+	if (flags->given[FLAG_RATE])
+		parser->rule->rate = (uint8_t)flags->value[FLAG_RATE];
 	if (parser->rule->ipoib)
 		add_wish(parser, flags, NULL);
 	return true;

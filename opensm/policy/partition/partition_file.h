@@ -24,6 +24,11 @@ enum partition_error {
 	PARTITION_ERROR_SYNTAX, /* file, line, column, what was found and what was expected */
 	PARTITION_ERROR_FILE,	/* the file cannot be read */
 	PARTITION_ERROR_LIMIT,	/* too long, or too many included files */
+	/* Of requests: */
+	PARTITION_ERROR_NOT_MASTER,
+	PARTITION_ERROR_UNKNOWN,    /* there is no such partition */
+	PARTITION_ERROR_CONFIGURED, /* partitions.conf defines it */
+	PARTITION_ERROR_IMPOSSIBLE, /* a port cannot have that P_Key */
 };
 GQuark partition_error_quark(void);
 
@@ -65,7 +70,9 @@ struct partition_rule {
 	const char *head; /* of requests: last text before ':' with more than the P_Key */
 	bool ipoib;
 	unsigned int indx0; /* see struct partition */
+	bool stays;	     /* without members, too; of requests */
 	uint8_t sl;
+	uint8_t mtu, rate;   /* codes, of its broadcast group; 0: not given */
 	uint32_t file, line; /* of its first definition */
 	GArray *members;     /* struct partition_member: for each port the last one counts */
 	GArray *groups;	     /* struct partition_group, each MGID once */

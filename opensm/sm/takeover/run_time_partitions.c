@@ -27,6 +27,23 @@ void run_time_partitions_replicate(struct sm *sm, const struct partition_changes
 	replicator_replace(sm->context->replicator, REPLICA_PARTITIONS,
 			   replica_text_new(REPLICA_PARTITIONS, changes->text));
 	replicator_hold(sm->context->replicator, changes->serial, changes->text);
+	event_emit(&sm->context->bus, EVENT_PARTITIONS_TOLD, changes->serial);
+}
+
+/* Standbys have a change before it is in effect, whatever the SM does now. */
+static void on_changed(void *arg, uint64_t serial)
+{
+	struct sm *sm = arg;
+	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
+
+	(void)serial;
+	run_time_partitions_replicate(sm, rules->changes);
+	partition_rules_unref(rules);
+}
+
+void run_time_partitions_listen(struct sm *sm)
+{
+	event_subscribe(&sm->context->bus, EVENT_PARTITIONS_CHANGED, sm->actor, on_changed, sm);
 }
 
 /* ---- taking over ---- */

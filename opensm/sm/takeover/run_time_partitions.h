@@ -10,6 +10,8 @@ struct sm;
 
 /* As MASTER, sends them to the standbys, unless they have them. */
 void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes);
+/* Does so at each EVENT_PARTITIONS_CHANGED. */
+void run_time_partitions_listen(struct sm *sm);
 
 /* Compares the serials of what another master had and of what is here. */
 enum adopt_if { ADOPT_ANY, ADOPT_UNLESS_OLDER, ADOPT_IF_NEWER };
