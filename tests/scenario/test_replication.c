@@ -349,7 +349,9 @@ static char *ask_console(const char *line, unsigned int *ms)
 	struct command_answer answer;
 
 	command_run(&env, line, true, &answer);
-	for (*ms = 0; answer.later && !command_policy_is_there(&env, answer.policy) && *ms < 5000;
+	for (*ms = 0; answer.later && *ms < 5000 &&
+		      !command_policy_is_there(&env, answer.policy, answer.settle_ns,
+					       *ms * NS_PER_MS);
 	     *ms = (unsigned int)((runtime_now(m->s->rt) - began) / NS_PER_MS))
 		scenario_run_ms(m->s, 1);
 	if (answer.later) {

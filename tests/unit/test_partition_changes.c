@@ -139,6 +139,105 @@ START_TEST(test_edits)
 }
 END_TEST
 
+/* ---- requests with options ---- */
+
+static const struct {
+	const char *before;
+	struct partition_request request;
+	const char *body;
+} made[] = {
+	/* merged: one flag changes, the others and the name stay */
+	{"Jobs=0x12,ipoib,mtu=5,sl=3: 0x7=full",
+	 {"0x12,sl=4,rate=7: 0x8=limited", .merge = true},
+	 "Jobs=0x12,ipoib,mtu=5,sl=4,rate=7:\n\t0x0000000000000007=full,\n"
+	 "\t0x0000000000000008=limited;\n"},
+	{"Jobs=0x12,ipoib,indx0: 0x7=full",
+	 {"New=0x12,ipoib=no,stays:", .merge = true},
+	 "New=0x12,indx0,stays:\n\t0x0000000000000007=full;\n"},
+	{"0x12: 0x7=full",
+	 {"0x12,mtu=4:", .merge = true},
+	 "0x0012,mtu=4:\n\t0x0000000000000007=full;\n"},
+	{"Jobs=0x12,ipoib: 0x7=full; 0x13: 0x7=full",
+	 {"0x12,ipoib=no:", .merge = true},
+	 "Jobs=0x12:\n\t0x0000000000000007=full;\n0x0013:\n\t0x0000000000000007=full;\n"},
+	{"\"a,b\"=0x12,sl=1: 0x7=full",
+	 {"0x12,sl=2:", .merge = true},
+	 "\"a,b\"=0x12,sl=2:\n\t0x0000000000000007=full;\n"},
+	{"Jobs=0x12,ipoib: 0x7=full", {"0x12,ipoib:", .merge = true}, NULL},
+	{"Jobs=0x12,sl=3: 0x7=full", {"=0x12,sl=3: 0x7=full", .merge = true}, NULL},
+	/* replaced: the members given are all that there are */
+	{"Jobs=0x12,ipoib: 0x7=full, 0x8=full, 0x9=limited",
+	 {"0x12: 0x8=limited, 0xa=full", .replace = true},
+	 "Jobs=0x12,ipoib:\n\t0x0000000000000008=limited,\n\t0x000000000000000a=full;\n"},
+	{"Jobs=0x12: 0x7=full", {"0x12:", .replace = true}, ""},
+	{"Jobs=0x12,stays: 0x7=full", {"0x12:", .replace = true}, "Jobs=0x12,stays:;\n"},
+	{"0x12: 0x7=full; 0x13: 0x7=full",
+	 {"0x13: 0x8=both", .replace = true},
+	 "0x0012:\n\t0x0000000000000007=full;\n0x0013:\n\t0x0000000000000008=both;\n"},
+	{"0x12: 0x7=full", {"0x12: 0x7=full", .replace = true}, NULL},
+	/* a partition that stays outlives its members, others do not */
+	{"Jobs=0x12,stays: 0x7=full", {"0x12: 0x7=none"}, "Jobs=0x12,stays:;\n"},
+	{"Jobs=0x12,stays: 0x7=full", {"0x12,stays=no: 0x7=none", .merge = true}, ""},
+	{"Jobs=0x12,stays:", {NULL, 0x12, .strict = true, .existing = true}, ""},
+	{"Jobs=0x12,stays:", {NULL, 0x8012, .existing = true}, ""},
+};
+
+START_TEST(test_made)
+{
+	struct partition_changes *changes = kept(), *new;
+	struct partition_rules *rules;
+	g_autoptr(GError) error = NULL;
+
+	write_file("partitions.conf", BASE, -1);
+	changes = edit(changes, made[_i].before);
+	rules = load(changes);
+	new = partition_changes_make(changes, rules, &made[_i].request, 9, &error);
+	ck_assert_msg(new != NULL, "%s", error ? error->message : "");
+	if (made[_i].body)
+		ck_assert_str_eq(body(new), made[_i].body);
+	else
+		ck_assert_ptr_eq(new, changes);
+	partition_changes_unref(new);
+	partition_rules_unref(rules);
+	partition_changes_unref(changes);
+}
+END_TEST
+
+static const struct {
+	struct partition_request request;
+	enum partition_error code;
+} not_made[] = {
+	{{"0x13: 0x7=full", .existing = true}, PARTITION_ERROR_UNKNOWN},
+	{{"0x12: 0x7=full; 0x13: 0x7=full", .existing = true}, PARTITION_ERROR_UNKNOWN},
+	{{NULL, 0x13, .existing = true}, PARTITION_ERROR_UNKNOWN},
+	{{"0x10: 0x7=full", .strict = true}, PARTITION_ERROR_CONFIGURED},
+	{{"0x12: 0x7=full; 0x1: 0x7=full", .strict = true}, PARTITION_ERROR_CONFIGURED},
+	{{"0x7fff: 0x7=full", .strict = true}, PARTITION_ERROR_CONFIGURED},
+	{{NULL, 0x10, .strict = true}, PARTITION_ERROR_CONFIGURED},
+	{{"0x12,stay: 0x7=full", .merge = true}, PARTITION_ERROR_SYNTAX},
+	{{"0x12,mtu=no: 0x7=full", .merge = true}, PARTITION_ERROR_SYNTAX},
+};
+
+START_TEST(test_not_made)
+{
+	struct partition_changes *changes = kept();
+	struct partition_rules *rules;
+	g_autoptr(GError) error = NULL;
+
+	write_file("partitions.conf", BASE, -1);
+	changes = edit(changes, "0x12: 0x8=full");
+	rules = load(changes);
+	ck_assert_ptr_null(
+		partition_changes_make(changes, rules, &not_made[_i].request, 9, &error));
+	ck_assert_msg(g_error_matches(error, PARTITION_ERROR, not_made[_i].code), "%s",
+		      error->message);
+	partition_rules_unref(rules);
+	partition_changes_unref(changes);
+}
+END_TEST
+
+/* ---- refused requests ---- */
+
 static const struct {
 	const char *request, *place, *why;
 } refused[] = {
@@ -438,6 +537,8 @@ TEST_SUITE
 	umask(022);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_edits, 0, G_N_ELEMENTS(edits));
+	tcase_add_loop_test(tcase, test_made, 0, G_N_ELEMENTS(made));
+	tcase_add_loop_test(tcase, test_not_made, 0, G_N_ELEMENTS(not_made));
 	tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
 	tcase_add_test(tcase, test_forget);
 	tcase_add_test(tcase, test_bound);

@@ -276,6 +276,7 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	answer->later = call.later;
 	answer->policy = call.policy;
 	answer->news_ns = call.news_ns;
+	answer->settle_ns = call.settle_ns;
 	answer->work = call.work;
 	answer->again = call.again;
 	if (call.later)
@@ -317,9 +318,20 @@ void command_answer_plan(GVariant *plan, struct command_answer *answer)
 	answer->text = answer->json ? answer_json(plan) : as_text(command_find("plan", NULL), plan);
 }
 
-bool command_policy_is_there(const struct command_env *env, uint64_t serial)
+bool command_policy_is_there(const struct command_env *env, uint64_t serial, uint64_t settle_ns,
+			     uint64_t waited_ns)
 {
-	return daemon_partitions_settled(env->daemon, serial);
+	switch (daemon_partitions_progress(env->daemon, serial)) {
+	case PARTITION_TAKEN:
+		return false;
+	case PARTITION_KEPT:
+		return waited_ns >= settle_ns;
+	case PARTITION_HELD:
+		return settle_ns != COMMAND_SETTLE_NS;
+	case PARTITION_SETTLED:
+		break;
+	}
+	return true;
 }
 
 void command_answer_policy(const struct command_env *env, uint64_t serial,
@@ -328,7 +340,9 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 	g_autoptr(GVariant) result = g_variant_ref_sink(command_policy_answer(env, serial));
 
 	answer->later = false;
-	answer->status = answer_get_flag(result, "in_effect") && answer_get_flag(result, "kept")
+	answer->status = answer_get_flag(result, "kept") &&
+					 (answer_get_flag(result, "in_effect") ||
+					  answer->settle_ns != COMMAND_SETTLE_NS)
 				 ? CONTROL_DONE
 				 : CONTROL_FAILED;
 	answer->text = answer->json ? answer_json(result)

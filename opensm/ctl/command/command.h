@@ -51,6 +51,7 @@ struct command_answer {
 	bool again; /* run it again soon: the answer will have more then */
 	uint64_t policy;	   /* with later: 0, or once command_policy_is_there() */
 	uint64_t news_ns;	   /* with later: 0, or how long to wait for news */
+	uint64_t settle_ns;	   /* with policy: how long its sweep is waited for */
 	struct command_work *work; /* with later: NULL, or once command_work_is_done() */
 	/* Of command_answer_work(), in place of text: */
 	GString *wrapped; /* by command_env.wrap; NULL: see text */
@@ -66,8 +67,13 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 
 /* Completes a command that returned later: fills in text and status, as JSON if answer->json. */
 void command_answer_plan(GVariant *plan, struct command_answer *answer);
-/* As daemon_partitions_settled() says. */
-bool command_policy_is_there(const struct command_env *env, uint64_t serial);
+#define COMMAND_SETTLE_NS UINT64_MAX /* as long as it takes */
+/*
+ * Whether the policy is in effect; after settle_ns, or if its sweep waits for further changes,
+ * whether it is kept.
+ */
+bool command_policy_is_there(const struct command_env *env, uint64_t serial, uint64_t settle_ns,
+			     uint64_t waited_ns);
 /* Completes a command that waited for a policy, whether it is in effect or not. */
 void command_answer_policy(const struct command_env *env, uint64_t serial,
 			   struct command_answer *answer);

@@ -3,12 +3,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "client/control.h"
 #include "ctl/base/problem.h"
 #include "ctl/command/command_private.h"
 #include "policy/partition/partition.h"
 #include "subnet/inventory.h"
 
 #define ASKED_MAX 256 /* tables requested at a time */
+#define WAIT_MAX_S 20
+#define LOGGED_MAX 160 /* characters of a request in the log */
 
 /* Finds a partition by P_Key, with or without the membership bit, or by name. NULL: none. */
 static const struct partition_rule *find(const struct partition_rules *rules, const char *word)
@@ -182,19 +185,252 @@ static GVariant *reload(struct command_call *call, GError **error)
 	return answer_of_text("partitions.conf was read; the P_Key tables will be updated");
 }
 
+/*
+ * ---- what is asked of each, for programs that change partitions: a pool makes the answer, as it
+ * may name each port several times ----
+ */
+
+struct listing {
+	struct command_work work;
+	struct subnet *subnet;
+	struct partition_rules *rules; /* the latest, which may not be in effect yet */
+	uint16_t only;		       /* P_Key; 0: all */
+};
+
+static void listing_free(struct command_work *work)
+{
+	struct listing *listing = container_of(work, struct listing, work);
+
+	subnet_unref(listing->subnet);
+	partition_rules_unref(listing->rules);
+	g_free(listing);
+}
+
+struct member {
+	uint64_t guid;
+	uint8_t membership; /* enum partition_membership */
+	bool absent;
+};
+
+static gint compare_guids(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = ((const struct member *)a)->guid, y = ((const struct member *)b)->guid;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of entries for all ports, the last; PARTITION_NO_MEMBER: there is none. */
+static uint8_t membership_of_all(const struct partition_rule *rule)
+{
+	uint8_t membership = PARTITION_NO_MEMBER;
+
+	for (guint i = 0; i < rule->members->len; i++) {
+		const struct partition_member *member =
+			&g_array_index(rule->members, struct partition_member, i);
+
+		if (member->who == PARTITION_ALL)
+			membership = member->membership;
+	}
+	return membership;
+}
+
+static uint8_t membership_in_effect(const struct partitions *partitions, uint32_t port,
+				    uint16_t base)
+{
+	uint8_t membership = PARTITION_NO_MEMBER;
+	uint32_t n;
+	const uint16_t *keys = partitions_of(partitions, port, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (P_KEY_BASE(keys[i]) == base)
+			membership |= keys[i] & P_KEY_FULL ? PARTITION_FULL : PARTITION_LIMITED;
+	return membership;
+}
+
+static void add_ports(const struct listing *listing, uint16_t base, GArray *members)
+{
+	const struct fabric *fabric = listing->subnet->fabric;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct member member = {
+			.guid = fabric->ports[i].guid,
+			.membership = membership_in_effect(listing->subnet->partitions, i, base),
+		};
+
+		if (member.membership)
+			g_array_append_val(members, member);
+	}
+}
+
+/* Single GUIDs: in the order of their entries, so that the last one of a GUID counts. */
+static void add_named(const struct listing *listing, const struct partition_rule *rule,
+		      GArray *members)
+{
+	const struct fabric *fabric = listing->subnet->fabric;
+	bool in_effect = listing->subnet->partitions->rules->serial >= listing->rules->serial;
+
+	for (guint i = 0; i < rule->members->len; i++) {
+		const struct partition_member *entry =
+			&g_array_index(rule->members, struct partition_member, i);
+		struct member member = {.guid = entry->first, .membership = entry->membership};
+
+		if (entry->who != PARTITION_GUIDS || entry->first != entry->last)
+			continue;
+		member.absent = fabric_port_by_guid(fabric, entry->first) == FABRIC_NONE;
+		if (member.absent || !in_effect)
+			g_array_append_val(members, member);
+	}
+}
+
+/* The last of each GUID, by GUID. */
+static GArray *members_of(const struct listing *listing, const struct partition_rule *rule,
+			  bool all)
+{
+	GArray *members = g_array_new(FALSE, FALSE, sizeof(struct member));
+	guint n = 0;
+
+	if (!all)
+		add_ports(listing, rule->p_key, members);
+	add_named(listing, rule, members);
+	g_array_sort(members, compare_guids); /* which keeps the order of equal ones */
+	for (guint i = 0; i < members->len; i++) {
+		const struct member *at = &g_array_index(members, struct member, i);
+
+		if (i + 1 < members->len && at[1].guid == at->guid)
+			continue;
+		if (at->membership)
+			g_array_index(members, struct member, n++) = *at;
+	}
+	g_array_set_size(members, n);
+	return members;
+}
+
+static const char *const memberships[] = {"none", "limited", "full", "both"};
+
+static void add_guids(GVariantBuilder *row, const char *key, const GArray *members,
+		      uint8_t membership, bool absent)
+{
+	GVariantBuilder list;
+
+	g_variant_builder_init(&list, G_VARIANT_TYPE("as"));
+	for (guint i = 0; i < members->len; i++) {
+		const struct member *member = &g_array_index(members, struct member, i);
+
+		if (absent ? member->absent : member->membership == membership)
+			g_variant_builder_add_value(
+				&list, g_variant_new_take_string(g_strdup_printf(
+					       "0x%016" G_GINT64_MODIFIER "x", member->guid)));
+	}
+	g_variant_builder_add(row, "{sv}", key, g_variant_builder_end(&list));
+}
+
+/* Codes; mtu and rate are 0 without a broadcast group. */
+static void add_effect(GVariantBuilder *row, const struct listing *listing,
+		       const struct partition_rule *rule)
+{
+	const struct partition *partition =
+		partitions_find(listing->subnet->partitions, rule->p_key);
+	const struct partition_group *group =
+		partition && partition->n_groups ? &partition->groups[0] : NULL;
+	GVariantBuilder effect;
+
+	answer_begin(&effect);
+	answer_flag(&effect, "exists", partition != NULL);
+	answer_flag(&effect, "ipoib", partition && partition->ipoib);
+	answer_number(&effect, "mtu", group ? group->mtu : 0);
+	answer_number(&effect, "rate", group ? group->rate : 0);
+	answer_number(&effect, "sl", partition ? partition->sl : 0);
+	answer_member(row, "effective", &effect);
+}
+
+static void add_listed(GVariantBuilder *list, const struct listing *listing,
+			  const struct partition_rule *rule)
+{
+	uint8_t all = membership_of_all(rule);
+	g_autoptr(GArray) members = members_of(listing, rule, all != PARTITION_NO_MEMBER);
+	bool own = rule->file >= listing->rules->n_own_files;
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_hex16(&row, "p_key", rule->p_key);
+	answer_text(&row, "name", rule->name);
+	answer_text(&row, "origin", own ? "run time" : "file");
+	answer_flag(&row, "stays", rule->stays || !own);
+	answer_flag(&row, "ipoib", rule->ipoib);
+	answer_flag(&row, "indx0", rule->indx0);
+	answer_number(&row, "mtu", rule->mtu);
+	answer_number(&row, "rate", rule->rate);
+	answer_number(&row, "sl", rule->sl);
+	add_effect(&row, listing, rule);
+	answer_text(&row, "all", memberships[all]);
+	add_guids(&row, "full", members, PARTITION_FULL, false);
+	add_guids(&row, "limited", members, PARTITION_LIMITED, false);
+	add_guids(&row, "both", members, PARTITION_BOTH, false);
+	add_guids(&row, "absent", members, 0, true);
+	answer_append(list, &row);
+}
+
+static GVariant *list_members(struct command_work *work, GError **error)
+{
+	struct listing *listing = container_of(work, struct listing, work);
+	const GPtrArray *rules = listing->rules->rules;
+	GVariantBuilder builder, list;
+	unsigned int n = 0;
+
+	answer_begin_list(&list);
+	for (guint i = 0; i < rules->len; i++) {
+		const struct partition_rule *rule = rules->pdata[i];
+
+		if (listing->only && listing->only != rule->p_key)
+			continue;
+		add_listed(&list, listing, rule);
+		n++;
+	}
+	if (!n) {
+		g_variant_builder_clear(&list);
+		return command_failed(error, "partition 0x%04x does not exist", listing->only);
+	}
+	answer_begin(&builder);
+	answer_number(&builder, "serial", listing->rules->serial);
+	answer_number(&builder, "policy", listing->subnet->partitions->rules->serial);
+	answer_member(&builder, "members", &list);
+	return g_variant_builder_end(&builder);
+}
+
+static GVariant *tell_members(struct command_call *call, GError **error)
+{
+	struct listing *listing;
+	uint64_t p_key = 0;
+
+	if (call->n > 2 || (call->n == 2 && (!find_number(call->words[1], 0xFFFF, &p_key) ||
+					     !P_KEY_BASE(p_key))))
+		return command_usage(error, "expected a P_Key or nothing after 'members'");
+	listing = g_new0(struct listing, 1);
+	listing->work.run = list_members;
+	listing->work.free = listing_free;
+	listing->subnet = slot_take(&call->context->subnet);
+	listing->rules = slot_take(&call->context->partition_rules);
+	listing->only = P_KEY_BASE(p_key);
+	command_work_post(call, &listing->work, call->context->slow);
+	return NULL;
+}
+
 /* ---- changes at run time ---- */
 
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
 {
 	uint64_t now = daemon_partitions_serial(env->daemon);
+	const char *failure = daemon_partitions_failure(env->daemon, serial);
 	unsigned int with, without;
 	bool kept = daemon_partitions_kept(env->daemon, serial, &with, &without);
 	GVariantBuilder builder;
 
 	answer_begin(&builder);
 	answer_number(&builder, "serial", serial);
-	answer_flag(&builder, "in_effect", now >= serial);
+	answer_flag(&builder, "in_effect", now >= serial && !failure);
 	answer_flag(&builder, "kept", kept);
+	if (failure)
+		answer_text(&builder, "error", failure);
 	answer_number(&builder, "standbys", with);
 	answer_number(&builder, "standbys_without", without);
 	answer_number(&builder, "policy", now);
@@ -203,31 +439,145 @@ GVariant *command_policy_answer(const struct command_env *env, uint64_t serial)
 	return g_variant_builder_end(&builder);
 }
 
+/* What is asked for, and how. */
+struct wanted {
+	struct partition_request request;
+	const char *by;	    /* for the log; NULL: unknown */
+	uint64_t settle_ns; /* see command_policy_is_there() */
+	char *text;	    /* of the request, to be freed */
+};
+
+/* Takes words from *at on. False and error: one lacks its value. */
+static bool take_options(struct wanted *wanted, char **words, unsigned int *at, GError **error)
+{
+	for (char *word; (word = words[*at]); ++*at) {
+		uint64_t seconds;
+
+		if (!strcmp(word, "merge")) {
+			wanted->request.merge = true;
+		} else if (!strcmp(word, "replace")) {
+			wanted->request.replace = true;
+		} else if (!strcmp(word, "existing")) {
+			wanted->request.existing = true;
+		} else if (!strcmp(word, "strict")) {
+			wanted->request.strict = true;
+		} else if (!strcmp(word, "by")) {
+			wanted->by = words[++*at];
+			if (!wanted->by)
+				return command_usage(error, "expected a user after 'by'") != NULL;
+		} else if (!strcmp(word, "wait")) {
+			word = words[++*at];
+			if (!word || !find_number(word, WAIT_MAX_S, &seconds))
+				return command_usage(error, "expected 0 to %u seconds after 'wait'",
+						     WAIT_MAX_S) != NULL;
+			wanted->settle_ns = seconds * NS_PER_S;
+		} else {
+			break;
+		}
+	}
+	return true;
+}
+
 static bool wants_change(const char *word)
 {
 	return !strcmp(word, "change") || !strcmp(word, "forget");
 }
 
+static bool take_words(struct wanted *wanted, struct command_call *call, GError **error)
+{
+	bool forget = !strcmp(call->words[0], "forget");
+	unsigned int at = 1;
+	uint64_t p_key = 0;
+
+	if (!take_options(wanted, call->words, &at, error))
+		return false;
+	if (forget) {
+		if (at + 1 != call->n || (strcmp(call->words[at], "all") != 0 &&
+					  (!find_number(call->words[at], 0xFFFF, &p_key) ||
+					   !P_KEY_BASE(p_key)))) {
+			command_usage(error, "expected a P_Key or all");
+			return false;
+		}
+		wanted->request.forget = (uint16_t)p_key;
+		return true;
+	}
+	wanted->text = g_strjoinv(" ", call->words + at);
+	wanted->request.text = wanted->text;
+	if (*g_strstrip(wanted->text))
+		return true;
+	command_usage(error, "expected a definition");
+	return false;
+}
+
+static const char *kind_of(const GError *wrong)
+{
+	static const char *const kinds[] = {
+		[PARTITION_ERROR_SYNTAX] = "syntax",
+		[PARTITION_ERROR_FILE] = "file",
+		[PARTITION_ERROR_LIMIT] = "limit",
+		[PARTITION_ERROR_NOT_MASTER] = "not master",
+		[PARTITION_ERROR_UNKNOWN] = "unknown",
+		[PARTITION_ERROR_CONFIGURED] = "configured",
+		[PARTITION_ERROR_IMPOSSIBLE] = "impossible",
+	};
+
+	return wrong->domain == PARTITION_ERROR ? kinds[wrong->code] : "file";
+}
+
+/* For programs also which kind of error it is. */
+static GVariant *refused(struct command_call *call, const GError *wrong, GError **error)
+{
+	g_autofree char *text = g_strdup_printf("no change was made: %s", wrong->message);
+	GVariantBuilder builder;
+
+	if (!call->json)
+		return command_failed(error, "%s", text);
+	call->status = CONTROL_FAILED;
+	answer_begin(&builder);
+	answer_text(&builder, "error", text);
+	answer_text(&builder, "kind", kind_of(wrong));
+	return g_variant_builder_end(&builder);
+}
+
+static void note(struct command_call *call, const struct wanted *wanted, uint64_t serial,
+		 const GError *wrong)
+{
+	g_autofree char *some = g_strndup(wanted->text ? wanted->text : "", LOGGED_MAX);
+	g_autofree char *what = answer_printable(some);
+	g_autofree char *who = answer_printable(wanted->by ? wanted->by : "console");
+	g_autofree char *all = wanted->request.text	  ? NULL
+			       : wanted->request.forget ? g_strdup_printf("0x%04x",
+									  wanted->request.forget)
+							: g_strdup("all");
+
+	if (wrong)
+		log_info(call->context->log, "%s: partitions %s %s: %s", who, call->words[0],
+			 all ? all : what, wrong->message);
+	else
+		log_info(call->context->log, "%s: partitions %s %s: policy %" PRIu64, who,
+			 call->words[0], all ? all : what, serial);
+}
+
 /* The answer comes once the policy is in effect. */
 static GVariant *change(struct command_call *call, GError **error)
 {
-	bool forget = !strcmp(call->words[0], "forget");
-	g_autofree char *request = forget ? NULL : g_strjoinv(" ", call->words + 1);
+	struct wanted wanted = {.settle_ns = COMMAND_SETTLE_NS};
+	g_autofree char *text = NULL;
 	g_autoptr(GError) wrong = NULL;
-	uint64_t p_key = 0, serial;
+	uint64_t serial = 0;
 
-	if (forget && (call->n != 2 ||
-		       (strcmp(call->words[1], "all") != 0 &&
-			(!find_number(call->words[1], 0xFFFF, &p_key) || !P_KEY_BASE(p_key)))))
-		return command_usage(error, "expected a P_Key or all");
-	if (!forget && !*g_strstrip(request))
-		return command_usage(error, "expected a definition");
-	if (!daemon_change_partitions(call->env->daemon, request, (uint16_t)p_key, &serial, &wrong))
-		return command_failed(error, "no change was made: %s", wrong->message);
-	log_info(call->context->log, "console: partitions %s: policy %" PRIu64, call->words[0],
-		 serial);
+	if (!take_words(&wanted, call, error)) {
+		g_free(wanted.text);
+		return NULL;
+	}
+	text = wanted.text;
+	daemon_request_partitions(call->env->daemon, &wanted.request, &serial, &wrong);
+	note(call, &wanted, serial, wrong);
+	if (wrong)
+		return refused(call, wrong, error);
 	call->policy = serial;
-	call->later = !command_policy_is_there(call->env, serial);
+	call->settle_ns = wanted.settle_ns;
+	call->later = !command_policy_is_there(call->env, serial, call->settle_ns, 0);
 	return call->later ? NULL : command_policy_answer(call->env, serial);
 }
 
@@ -237,6 +587,8 @@ GVariant *command_partitions(struct command_call *call, GError **error)
 
 	if (call->n && wants_change(call->words[0]))
 		return change(call, error);
+	if (call->n && !strcmp(call->words[0], "members"))
+		return tell_members(call, error);
 	if (call->n > 1)
 		return command_usage(error, "expected one argument at most");
 	if (call->n == 1 && !strcmp(call->words[0], "reload"))
@@ -290,11 +642,48 @@ static void print_change(GVariant *answer, GString *out)
 				     : "; another SM is master now and may not know it\n");
 }
 
+static void print_guids(GVariant *row, GString *out, const char *key)
+{
+	g_autoptr(GVariant) list = answer_get(row, key);
+	gsize n = list ? g_variant_n_children(list) : 0;
+
+	for (gsize i = 0; i < n; i++) {
+		const char *guid;
+
+		g_variant_get_child(list, i, "&s", &guid);
+		g_string_append_printf(out, "      %s: %s\n", guid, key);
+	}
+}
+
+static void print_listed(GVariant *row, GString *out)
+{
+	const char *all = answer_get_text(row, "all");
+
+	g_string_append_printf(out, "   P_Key %s '%s', from %s%s%s\n",
+			       answer_get_text(row, "p_key"), answer_get_text(row, "name"),
+			       answer_get_text(row, "origin"),
+			       strcmp(all, "none") != 0 ? ", all ports: " : "",
+			       strcmp(all, "none") != 0 ? all : "");
+	print_guids(row, out, "full");
+	print_guids(row, out, "limited");
+	print_guids(row, out, "both");
+}
+
 void print_partitions(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) partitions = answer_get(answer, "partitions");
 	g_autoptr(GVariant) changed = answer_get(answer, "in_effect");
+	g_autoptr(GVariant) members = answer_get(answer, "members");
 
+	if (members) {
+		answer_each(answer, "members", print_listed, out);
+		return;
+	}
+	if (*answer_get_text(answer, "error")) {
+		g_string_append_printf(out, "no change was made: %s\n",
+				       answer_get_text(answer, "error"));
+		return;
+	}
 	if (changed) {
 		print_change(answer, out);
 		return;

@@ -46,6 +46,7 @@ struct command_call {
 	bool again;	 /* set by a command: its answer is incomplete, but will not be for long */
 	uint64_t policy; /* set with later: serial of the policy to wait for */
 	uint64_t news_ns; /* set with later: how long to wait for news, then to run it again */
+	uint64_t settle_ns; /* set with policy */
 	struct command_job *job;     /* set with later: makes the answer; not started yet */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };

@@ -449,6 +449,21 @@ static void add_perf(struct command_call *call, GVariantBuilder *builder)
 	answer_text(builder, "perfmgr_sweep", perfmgr_sweep_text(status.sweep));
 }
 
+/* What others may know of the keys. */
+static void add_keys(GVariantBuilder *builder, const struct options *options)
+{
+	GVariantBuilder keys;
+
+	answer_begin(&keys);
+	answer_guid(&keys, "subnet_prefix", options->subnet_prefix);
+	answer_flag(&keys, "m_key", has_key(options));
+	answer_flag(&keys, "m_key_per_port",
+		    options->m_key_per_port && options->m_key_protection_level);
+	answer_flag(&keys, "sm_key_is_known", options->sm_key <= 1);
+	answer_flag(&keys, "sa_key_is_known", options_sa_key_is_known(options));
+	answer_member(builder, "keys", &keys);
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -494,6 +509,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	sms_answer(call->context, &builder);
 	add_replication(call, &builder);
 	add_insecure(&builder, options, subnet);
+	add_keys(&builder, options);
 	command_add_figures(call, &builder);
 	options_unref(options);
 	return g_variant_builder_end(&builder);

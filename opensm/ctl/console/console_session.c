@@ -29,6 +29,7 @@
 #define STUCK_NS (60 * NS_PER_S) /* without any output taken */
 #define LOOP_NS NS_PER_S
 #define LOOK_NS (10 * NS_PER_MS)
+#define LOOK_POLICY_NS (2 * NS_PER_MS) /* a disk and a standby take about as long */
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
 #define AGAIN_PATIENCE_NS (2 * NS_PER_S)
 #define WORK_PATIENCE_NS (60 * NS_PER_S)
@@ -56,6 +57,7 @@ struct session {
 	bool waits;			       /* for an answer: meanwhile no input is taken */
 	bool json;			       /* the answer is wanted as JSON */
 	uint64_t policy;	  /* serial of the policy that is waited for; 0: of none */
+	uint64_t settle_ns;	  /* how long its sweep is waited for */
 	struct command_work *job; /* that is waited for, or NULL */
 	uint64_t until_ns;	  /* end of that wait */
 	char *again;		  /* the line that is run again soon, or NULL */
@@ -233,13 +235,15 @@ static void send_wrapped(struct session *session, struct command_answer *answer)
 
 static void look(struct session *session)
 {
-	struct command_answer answer = {.json = session->json};
+	struct command_answer answer = {.json = session->json, .settle_ns = session->settle_ns};
 	const struct command_env *env = session->config.env;
+	uint64_t waited = now(session) + POLICY_PATIENCE_NS - session->until_ns;
 	bool done = session->job ? command_work_is_done(session->job)
-				 : command_policy_is_there(env, session->policy);
+				 : command_policy_is_there(env, session->policy,
+							   session->settle_ns, waited);
 
 	if (!done && now(session) < session->until_ns) {
-		timer_start(&session->tick, LOOK_NS);
+		timer_start(&session->tick, LOOK_POLICY_NS);
 		return;
 	}
 	timer_stop(&session->tick);
@@ -273,10 +277,11 @@ static void wait_for(struct session *session, const struct command_answer *answe
 	session->waits = true;
 	session->json = answer->json;
 	session->policy = answer->policy;
+	session->settle_ns = answer->settle_ns;
 	session->job = answer->work;
 	session->until_ns = now(session) + (answer->work ? WORK_PATIENCE_NS : POLICY_PATIENCE_NS);
 	timer_stop(&session->limit);
-	timer_start(&session->tick, session->job ? WORK_PATIENCE_NS : LOOK_NS);
+	timer_start(&session->tick, session->job ? WORK_PATIENCE_NS : LOOK_POLICY_NS);
 	if (session->job)
 		command_work_listen(session->job, on_job, session);
 }

@@ -635,7 +635,8 @@ static char *note_asked(const struct asking *asking, const struct partition_memb
 
 	if (member->membership == PARTITION_NO_MEMBER)
 		return NULL;
-	if (port == FABRIC_NONE && fabric_node_by_guid(asking->fabric, member->first) != FABRIC_NONE)
+	if (port == FABRIC_NONE &&
+	    fabric_node_by_guid(asking->fabric, member->first) != FABRIC_NONE)
 		return g_strdup_printf("GUID 0x%016" PRIx64
 				       " is that of a node, expected that of a port",
 				       member->first);

@@ -316,28 +316,50 @@ static void add_members(GString *text, const GArray *members, bool none)
 	}
 }
 
-/* The request as definitions that replace what there was. */
-static char *with_old(struct partition_changes *changes, const struct partition_rules *asked,
-		      bool replace)
+static void add_definition(GString *text, const struct partition_rule *rule, const char *head)
 {
-	struct partition_rules *old = partition_rules_parse_requests("request", changes->text,
-								     strlen(changes->text), NULL);
+	if (head)
+		g_string_append_printf(text, "%s:\n", head);
+	else
+		g_string_append_printf(text, "0x%04x:\n", rule->p_key);
+}
+
+static void add_merged(GString *text, const struct partition_rule *old,
+		       const struct partition_rule *asked, bool replace)
+{
+	g_autofree char *head = merge_heads(old ? old->head : NULL, asked->head, asked->p_key);
+
+	add_definition(text, asked, head);
+	if (old)
+		add_members(text, old->members, replace);
+	add_members(text, asked->members, false);
+	g_string_append(text, ";\n");
+}
+
+/* All definitions after the request. */
+static char *merged(const struct partition_changes *changes, const struct partition_rules *asked,
+		    bool replace, GError **error)
+{
+	struct partition_rules *old = partition_rules_parse_requests(
+		"request", changes->text, strlen(changes->text), error);
 	GString *text = g_string_new(NULL);
 
-	for (guint i = 0; i < asked->rules->len; i++) {
-		const struct partition_rule *rule = asked->rules->pdata[i], *before;
-		g_autofree char *head = NULL;
+	for (guint i = 0; old && i < old->rules->len; i++) {
+		const struct partition_rule *rule = old->rules->pdata[i];
 
-		before = old ? partition_rules_find(old, rule->p_key) : NULL;
-		head = merge_heads(before ? before->head : NULL, rule->head, rule->p_key);
-		g_string_append_printf(text, "%s:\n", head);
-		if (before && replace)
-			add_members(text, before->members, true);
+		if (partition_rules_find(asked, rule->p_key))
+			continue;
+		add_definition(text, rule, rule->head);
 		add_members(text, rule->members, false);
 		g_string_append(text, ";\n");
 	}
+	for (guint i = 0; old && i < asked->rules->len; i++) {
+		const struct partition_rule *rule = asked->rules->pdata[i];
+
+		add_merged(text, partition_rules_find(old, rule->p_key), rule, replace);
+	}
 	partition_rules_unref(old);
-	return g_string_free(text, FALSE);
+	return g_string_free(text, old == NULL);
 }
 
 static bool is_allowed(const struct partition_rules *rules, uint16_t p_key,
@@ -347,7 +369,7 @@ static bool is_allowed(const struct partition_rules *rules, uint16_t p_key,
 
 	if (!rule && request->existing)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_UNKNOWN,
-			    "there is no partition 0x%04x", p_key);
+			    "partition 0x%04x does not exist", p_key);
 	else if (rule && request->strict && rule->file < rules->n_own_files)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_CONFIGURED,
 			    "partition 0x%04x is defined in partitions.conf, expected one that was "
@@ -376,14 +398,14 @@ static struct partition_changes *edit_as(struct partition_changes *changes,
 					 const struct partition_rules *asked, uint64_t serial,
 					 GError **error)
 {
-	g_autofree char *merged = request->merge || request->replace
-					  ? with_old(changes, asked, request->replace)
-					  : NULL;
-	g_autofree char *text = g_strdup_printf("%s%s\n", changes->text,
-						merged ? merged : request->text);
+	g_autofree char *text = NULL;
 	struct edit edit = {.base = rules};
 
-	return change(changes, &edit, text, serial, error);
+	if (request->merge || request->replace)
+		text = merged(changes, asked, request->replace, error);
+	else
+		text = g_strdup_printf("%s%s\n", changes->text, request->text);
+	return text ? change(changes, &edit, text, serial, error) : NULL;
 }
 
 struct partition_changes *partition_changes_make(struct partition_changes *changes,

@@ -68,7 +68,7 @@ struct partition_changes *partition_changes_make(struct partition_changes *chang
 						 const struct partition_rules *rules,
 						 const struct partition_request *request,
 						 uint64_t serial, GError **error);
-/* The same for a request that has only a text. */
+/* For a request that has only a text. */
 struct partition_changes *partition_changes_edit(struct partition_changes *changes,
 						 const struct partition_rules *rules,
 						 const char *request, uint64_t serial,

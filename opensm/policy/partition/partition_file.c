@@ -268,7 +268,6 @@ static void take_default_membership(struct parser *parser, const char *text)
 		     text ? text : "");
 }
 
-/* Of a request: the flag is not set, unless a file sets it. */
 static bool is_no(const struct parser *parser, const char *value)
 {
 	return parser->requests && value && !strcmp(value, "no") &&
@@ -465,12 +464,11 @@ static bool add_set(struct parser *parser, const char *name, uint8_t membership,
 	return true;
 }
 
-static bool read_guids(struct parser *parser, char *text, struct partition_member *member)
+static bool read_guids(char *text, struct partition_member *member)
 {
 	char *dash = strchr(text, '-');
 	bool good;
 
-	(void)parser;
 	member->who = PARTITION_GUIDS;
 	if (dash)
 		*dash = '\0';
@@ -538,7 +536,7 @@ static bool read_request(struct parser *parser, char *piece, const char *value, 
 {
 	struct partition_member member = {.pattern = NULL};
 
-	if (!g_ascii_isdigit(*piece) || !read_guids(parser, piece, &member) ||
+	if (!g_ascii_isdigit(*piece) || !read_guids(piece, &member) ||
 	    member.first != member.last)
 		return refuse(parser, piece, "the GUID of a port", error);
 	if (!value || strcmp(value, "none") != 0)
@@ -575,7 +573,7 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 	if (*piece == '"')
 		good = read_pattern(parser, piece, &member);
 	else if (g_ascii_isdigit(*piece))
-		good = read_guids(parser, piece, &member);
+		good = read_guids(piece, &member);
 	else
 		good = read_keyword(parser, piece, &member);
 	if (!good && value && strchr(value, ':'))
@@ -607,10 +605,7 @@ static struct iba_gid to_gid(const char *text)
 	return gid;
 }
 
-/*
- * Why the group cannot exist, or NULL: the SA (mcmember.c) would not let a client create it either.
- * MGIDs with that SA's signature are made by the SA itself.
- */
+/* Why the group cannot exist, or NULL: the SA would not let a client create it either. */
 static const char *mgid_fault(struct iba_gid mgid)
 {
 	if (!iba_gid_is_multicast(mgid))

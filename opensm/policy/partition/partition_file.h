@@ -26,7 +26,7 @@ enum partition_error {
 	PARTITION_ERROR_LIMIT,	/* too long, or too many included files */
 	/* Of requests: */
 	PARTITION_ERROR_NOT_MASTER,
-	PARTITION_ERROR_UNKNOWN,    /* there is no such partition */
+	PARTITION_ERROR_UNKNOWN,    /* a partition does not exist */
 	PARTITION_ERROR_CONFIGURED, /* partitions.conf defines it */
 	PARTITION_ERROR_IMPOSSIBLE, /* a port cannot have that P_Key */
 };
