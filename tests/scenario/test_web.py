@@ -138,6 +138,12 @@ def probes(web):
           headers.items())
 
 
+def series(text, packed=False):
+    """The samples without their values."""
+    text = gzip.decompress(text) if packed else text
+    return [line.rsplit(b' ', 1)[0] for line in text.splitlines() if not line.startswith(b'#')]
+
+
 def metrics(web):
     status, headers, text = web.ask('/metrics')
     check('text', status == 200 and headers['Content-Type'].startswith(
@@ -159,6 +165,17 @@ def metrics(web):
           b'opensm_sm_state' in gzip.decompress(packed), headers)
     check('not if refused', not web.ask('/metrics', Accept_Encoding='gzip;q=0')[1][
         'Content-Encoding'])
+    check('counters', wait_for(lambda: b'infiniband_switch_port_receive_packets_total{' in
+                               web.ask('/metrics/ports')[2]))
+    names = [series(web.ask('/metrics/ports?shard=1/1', **more)[2], packed)
+             for more, packed in (({}, False), ({'Accept_Encoding': 'gzip'}, True))]
+    check('the same compressed', names[0] == names[1] and len(names[0]) > 500, len(names[0]))
+    parts = [series(web.ask(f'/metrics/ports?shard={i}/3')[2]) for i in (1, 2, 3)]
+    of_nodes = [[name for name in part if b'guid=' in name] for part in [names[0], *parts]]
+    check('in parts', sorted(sum(of_nodes[1:], [])) == sorted(of_nodes[0]) and all(of_nodes),
+          [len(part) for part in of_nodes])
+    some = series(web.ask('/metrics/ports?level=traffic&collect[]=hca')[2])
+    check('some', 0 < len(some) < len(names[0]), len(some))
     for level in ('off', 'daemon', 'errors', 'traffic', 'all'):
         check(f'ports: {level}', web.status(f'/metrics/ports?level={level}&collect[]=switch') in
               (200, 400), web.ask(f'/metrics/ports?level={level}'))
@@ -607,9 +624,11 @@ def main():
     configurations()
     with Web() as web:
         without_daemon(web)
-    with SocketDaemon() as daemon:
+    daemon = SocketDaemon()
+    daemon.path('conf', 'perfmgr TRUE\nperfmgr_sweep_time_s 1\n')
+    with daemon:
         check('up', daemon.wait_log('SUBNET UP'))
-        with Web('trusted_hosts sm.site', control=daemon.socket) as web:
+        with Web('trusted_hosts sm.site', 'metrics all', control=daemon.socket) as web:
             sleeping = threading.Thread(target=sleepers, args=(web,))
             sleeping.start()
             probes(web)

@@ -10,6 +10,7 @@
 
 #define PREFIX "/api/v1/"
 #define AGE_MS 500
+#define OLD_MS 2000 /* of what takes the daemon long */
 #define PATIENCE_MS 15000
 #define PATIENT_MS 60000 /* for what the daemon computes, or reads from files */
 
@@ -119,24 +120,24 @@ static char *take_perfmgr(const struct request *request, const char *rest, GPtrA
 static const struct question {
 	const char *name, *command;
 	take_words_fn *take;
-	unsigned int patience_ms;
+	unsigned int patience_ms, age_ms; /* age_ms: of an answer that will do */
 } questions[] = {
-	{"version", "version", take_nothing, PATIENCE_MS},
-	{"health", "health", take_nothing, PATIENCE_MS},
-	{"status", "status", take_nothing, PATIENCE_MS},
-	{"events", "events", take_number, PATIENCE_MS},
-	{"partitions", "partitions", take_p_key, PATIENCE_MS},
-	{"mgroups", "mgroups", take_nothing, PATIENCE_MS},
-	{"portstatus", "portstatus", take_type, PATIENCE_MS},
-	{"ports_down", "ports down", take_nothing, PATIENCE_MS},
-	{"ports_slow", "ports slow", take_nothing, PATIENCE_MS},
-	{"unhealthy", "unhealthy", take_nothing, PATIENCE_MS},
-	{"subscriptions", "subscriptions", take_nothing, PATIENCE_MS},
-	{"switchbalance", "switchbalance", take_nothing, PATIENCE_MS},
-	{"qos", "qos", take_node, PATIENCE_MS},
-	{"plan", "plan", take_nothing, PATIENT_MS},
-	{"path", "path", take_ends, PATIENCE_MS},
-	{"perfmgr", "perfmgr", take_perfmgr, PATIENT_MS},
+	{"version", "version", take_nothing, PATIENCE_MS, AGE_MS},
+	{"health", "health", take_nothing, PATIENCE_MS, AGE_MS},
+	{"status", "status", take_nothing, PATIENCE_MS, AGE_MS},
+	{"events", "events", take_number, PATIENCE_MS, AGE_MS},
+	{"partitions", "partitions", take_p_key, PATIENCE_MS, AGE_MS},
+	{"mgroups", "mgroups", take_nothing, PATIENCE_MS, OLD_MS},
+	{"portstatus", "portstatus", take_type, PATIENCE_MS, OLD_MS},
+	{"ports_down", "ports down", take_nothing, PATIENCE_MS, AGE_MS},
+	{"ports_slow", "ports slow", take_nothing, PATIENCE_MS, AGE_MS},
+	{"unhealthy", "unhealthy", take_nothing, PATIENCE_MS, AGE_MS},
+	{"subscriptions", "subscriptions", take_nothing, PATIENCE_MS, OLD_MS},
+	{"switchbalance", "switchbalance", take_nothing, PATIENCE_MS, OLD_MS},
+	{"qos", "qos", take_node, PATIENCE_MS, AGE_MS},
+	{"plan", "plan", take_nothing, PATIENT_MS, OLD_MS},
+	{"path", "path", take_ends, PATIENCE_MS, AGE_MS},
+	{"perfmgr", "perfmgr", take_perfmgr, PATIENT_MS, OLD_MS},
 };
 
 /* A request that waits for the daemon. */
@@ -173,7 +174,7 @@ static void ask(struct web *web, struct request *request, const struct question 
 	}
 	asked = g_new(struct asked, 1);
 	*asked = (struct asked){web, request_ref(request)};
-	asker_ask(web->asker, whole, AGE_MS, question->patience_ms, on_answer, asked);
+	asker_ask(web->asker, whole, question->age_ms, question->patience_ms, on_answer, asked);
 }
 
 void api_console(struct web *web, struct request *request)
