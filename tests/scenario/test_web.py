@@ -625,7 +625,7 @@ def main():
     with Web() as web:
         without_daemon(web)
     daemon = SocketDaemon()
-    daemon.path('conf', 'perfmgr TRUE\nperfmgr_sweep_time_s 1\n')
+    daemon.path('conf', 'perfmgr TRUE\nperfmgr_sweep_time_s 600\n')
     with daemon:
         check('up', daemon.wait_log('SUBNET UP'))
         with Web('trusted_hosts sm.site', 'metrics all', control=daemon.socket) as web:
