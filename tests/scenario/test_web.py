@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -24,7 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from test_console import SECONDS, check, checks, free_port, wait_for  # noqa: E402
-from test_control_socket import Control, SocketDaemon  # noqa: E402
+from test_control_socket import IS_ROOT, Control, SocketDaemon  # noqa: E402
 from test_tls import Certificates  # noqa: E402
 
 OPENSM_WEB = os.path.abspath(os.environ.get('OPENSM_WEB', './opensm/web/opensm-web'))
@@ -151,6 +152,9 @@ def metrics(web):
     check('of this process', b'# TYPE opensm_web_requests_total counter' in text and
           b'opensm_web_requests_total{handler="livez",code="200"}' in text)
     check('small', len(text) < 100_000, len(text))
+    if shutil.which('promtool'):
+        said = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True)
+        check('promtool takes it', said.returncode == 0, said.stderr)
     start = time.monotonic()
     for _ in range(20):
         web.ask('/metrics')
@@ -358,11 +362,13 @@ def slow(web):
     check('served beside many', web.status('/livez') == 200)
     for client in many:
         client.close()
-    with open(f'/proc/{web.child.pid}/fd/../status') as file:
+    with open(f'/proc/{web.child.pid}/status') as file:
         text = file.read()
     print('#', re.search('VmRSS.*', text)[0])
-    check('few descriptors', wait_for(lambda: len(os.listdir(f'/proc/{web.child.pid}/fd')) < 60),
-          len(os.listdir(f'/proc/{web.child.pid}/fd')))
+    check('none of them is kept', wait_for(lambda: connections(web) <= 2), connections(web))
+    if IS_ROOT:  # its files are hidden from others
+        files = f'/proc/{web.child.pid}/fd'
+        check('few descriptors', wait_for(lambda: len(os.listdir(files)) < 60), os.listdir(files))
 
 
 def sleepers(web):
