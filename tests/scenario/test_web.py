@@ -154,7 +154,8 @@ def metrics(web):
     check('small', len(text) < 100_000, len(text))
     if shutil.which('promtool'):
         said = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True)
-        check('promtool takes it', said.returncode == 0, said.stderr)
+        check('promtool takes it', said.returncode in (0, 3) and
+              b'opensm_web' not in said.stderr, said.stderr)  # others: test_opensmctl.py
     start = time.monotonic()
     for _ in range(20):
         web.ask('/metrics')
