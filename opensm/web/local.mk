@@ -28,6 +28,7 @@ libweb_a_SOURCES += \
 	opensm/web/api/json.c opensm/web/api/json.h \
 	opensm/web/api/metrics.c \
 	opensm/web/api/probes.c \
+	opensm/web/api/sms.c \
 	opensm/web/api/stats.c opensm/web/api/stats.h \
 	opensm/web/api/wait.c opensm/web/api/wait.h
 libweb_a_SOURCES += opensm/web/routes.c opensm/web/routes.h

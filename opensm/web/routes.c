@@ -33,6 +33,7 @@ static const struct route {
 	{"GET", "/api/v1/ports", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/cable", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/history", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/sms", WEB_READER, "api", api_sms},
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
 };
 

@@ -190,11 +190,11 @@ def metrics(web):
 
 
 def api(web):
-    for name in ('version', 'health', 'status', 'events', 'partitions', 'mgroups', 'portstatus',
-                 'ports_down', 'ports_slow', 'unhealthy', 'subscriptions', 'switchbalance', 'qos',
-                 'plan', 'perfmgr', 'events?n=3', 'partitions/0x7fff', 'partitions/32767',
-                 'portstatus?type=ca', 'path?from=host-0&to=host-1', 'perfmgr/rules',
-                 'qos?node=host-0&port=1'):
+    for name in ('sms', 'version', 'health', 'status', 'events', 'partitions', 'mgroups',
+                 'portstatus', 'ports_down', 'ports_slow', 'unhealthy', 'subscriptions',
+                 'switchbalance', 'qos', 'plan', 'perfmgr', 'events?n=3', 'partitions/0x7fff',
+                 'partitions/32767', 'portstatus?type=ca', 'path?from=host-0&to=host-1',
+                 'perfmgr/rules', 'qos?node=host-0&port=1'):
         status, headers, text = web.ask(f'/api/v1/{name}')
         check(f'/api/v1/{name}', status == 200 and isinstance(json.loads(text), dict) and
               headers['Content-Type'] == 'application/json', (status, text[:300]))

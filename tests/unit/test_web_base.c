@@ -9,6 +9,7 @@
 #include "web/base/address.h"
 #include "web/base/config.h"
 #include "web/base/exchange.h"
+#include "web/base/say.h"
 #include "web/base/target.h"
 
 /* ---- addresses ---- */
@@ -236,6 +237,18 @@ START_TEST(client_is_gone)
 }
 END_TEST
 
+START_TEST(lines_of_clients)
+{
+	struct say_limit limit = {0};
+	unsigned int told = 0;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		told += say_may(&limit, 1000 + i);
+	ck_assert_uint_eq(told, 20);
+	ck_assert(say_may(&limit, 2000 + 60 * G_USEC_PER_SEC));
+}
+END_TEST
+
 /* ---- configuration ---- */
 
 static struct config *parse(const char *text, GError **error)
@@ -395,6 +408,7 @@ TEST_SUITE
 	tcase_add_test(cases, answered_once);
 	tcase_add_test(cases, forgotten);
 	tcase_add_test(cases, client_is_gone);
+	tcase_add_test(cases, lines_of_clients);
 	tcase_add_test(cases, defaults);
 	tcase_add_test(cases, values);
 	tcase_add_test(cases, mistakes);

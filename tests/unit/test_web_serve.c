@@ -212,6 +212,8 @@ START_TEST(lines)
 	ck_assert_str_eq(site.last, "partitions 0x7fff json");
 	expect(&site, "/api/v1/perfmgr/top?arg=5&arg=a%20b", true, 200, "fake");
 	ck_assert_str_eq(site.last, "perfmgr top 5 \"a b\" json");
+	site.state = "{\"sms\":[],\"mads\":{}}";
+	expect(&site, "/api/v1/sms", true, 200, "{\"sms\":[]}");
 	expect(&site, "/api/v1/qos?node=x", true, 400, "expected a node");
 	expect(&site, "/api/v1/perfmgr/sweep", true, 400, "expected top");
 	expect(&site, "/api/v1/partitions/reload", true, 400, "expected a P_Key");

@@ -15,6 +15,7 @@ web_handler_fn metrics_ports;
 
 /* /api/v1/NAME: answers of the console as JSON. */
 web_handler_fn api_console;
+web_handler_fn api_sms;
 
 /*
  * Answers a request that the daemon has failed, where status and text are its answer: 503 without a

@@ -35,6 +35,7 @@ struct login {
 	GPtrArray *checks; /* all */
 	unsigned int running;
 	struct tries *tries;
+	struct say_limit lines;
 };
 
 static void wipe(char *text)
@@ -174,7 +175,9 @@ static void punish(struct check *check)
 {
 	tries_add(check->login->tries, check->address, g_get_monotonic_time());
 	/* A name that is not known may be a password in the wrong place. */
-	if (check->role != WEB_NOBODY)
+	if (!say_may(&check->login->lines, g_get_monotonic_time()))
+		;
+	else if (check->role != WEB_NOBODY)
 		say(LOG_WARNING, "wrong password for '%s' from %s", check->name, check->address);
 	else
 		say(LOG_WARNING, "wrong user or token from %s", check->address);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define MINUTE_US (60 * G_USEC_PER_SEC)
+#define LINES_A_MINUTE 20
+
 /* Text of clients must not be taken for another line. */
 static void append_shown(GString *out, const char *text)
 {
@@ -33,6 +36,15 @@ void say(int priority, const char *format, ...)
 	/* One write, so that lines are whole; nowhere to tell that it failed. */
 	if (write(STDERR_FILENO, line->str, line->len) < 0)
 		return;
+}
+
+bool say_may(struct say_limit *limit, gint64 now_us)
+{
+	if (!limit->told || now_us - limit->since_us >= MINUTE_US)
+		*limit = (struct say_limit){.since_us = now_us};
+	if (limit->told++ == LINES_A_MINUTE)
+		say(LOG_WARNING, "more such lines are not told in the next minute");
+	return limit->told <= LINES_A_MINUTE;
 }
 
 void say_json(GString *out, const char *text)

@@ -4,6 +4,7 @@
 #define WEB_BASE_SAY_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <syslog.h>
 
 /*
@@ -11,6 +12,18 @@
  * the text are shown as \xHH.
  */
 void say(int priority, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* All zero: nothing was told yet. */
+struct say_limit {
+	gint64 since_us;   /* a minute began */
+	unsigned int told; /* lines in it */
+};
+
+/*
+ * Whether a line that clients can cause may be told now; now_us: of the monotonic clock. The first
+ * of a minute that may not be is announced.
+ */
+bool say_may(struct say_limit *limit, gint64 now_us);
 
 /* Text as a string of JSON, with its quotes; what is not UTF-8 is replaced. */
 void say_json(GString *out, const char *text);

@@ -49,7 +49,8 @@ struct server {
 	struct crowd *crowd;
 	GPtrArray *ports;    /* of struct port */
 	GHashTable *waiting; /* exchanges whose connections are suspended */
-	GSource *clock;	     /* runs each second; NULL: without connections */
+	struct say_limit lines;
+	GSource *clock; /* runs each second; NULL: without connections */
 };
 
 /* A request and its connection. */
@@ -162,7 +163,7 @@ static void note_caller(struct exchange *exchange)
 					       MHD_CONNECTION_INFO_GNUTLS_SESSION);
 		member_set_names(exchange->member,
 				 tls_client_names((gnutls_session_t)info->tls_session, &why));
-		if (why)
+		if (why && say_may(&exchange->port->server->lines, g_get_monotonic_time()))
 			say(LOG_WARNING, "%s has sent a certificate that is not trusted: %s",
 			    caller.address, why);
 	}
