@@ -107,6 +107,24 @@ START_TEST(image_levels)
 }
 END_TEST
 
+/* A leaf that has lost its hosts is not above the others. */
+START_TEST(image_level_of_an_empty_leaf)
+{
+	begin("fattree:4");
+	for (unsigned int num = 1; num <= 4; num++) {
+		uint32_t port = image_bed_port(bed, "leaf-1-0", (uint8_t)num);
+		const struct fabric *fabric = bed->subnet.fabric;
+
+		if (!fabric_is_switch(fabric, fabric->ports[fabric->ports[port].peer].node))
+			image_bed_cut(bed, port);
+	}
+	again();
+	ck_assert_uint_eq(image.header->levels, 4);
+	ck_assert_uint_eq(image.nodes[image_bed_node(&image, "leaf-1-0")].level, 1);
+	end();
+}
+END_TEST
+
 START_TEST(image_counters)
 {
 	uint32_t port;
@@ -430,6 +448,7 @@ TEST_SUITE
 
 	tcase_add_test(write, image_has_all);
 	tcase_add_test(write, image_levels);
+	tcase_add_test(write, image_level_of_an_empty_leaf);
 	tcase_add_test(write, image_counters);
 	tcase_add_test(write, image_of_a_lost_cable);
 	tcase_add_test(write, image_of_alarms);

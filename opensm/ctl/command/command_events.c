@@ -14,7 +14,7 @@
 #include "vendor/sim.h"
 
 #define EVENTS_SHOWN 20
-#define EVENTS_AT_ONCE 50 /* of events since: half a millisecond of the daemon's thread */
+#define EVENTS_AT_ONCE 40 /* of events since: under a millisecond of the daemon's thread */
 #define WAIT_MAX_S 25
 
 /* ---- events ---- */
