@@ -71,7 +71,7 @@ struct image_node {
 	uint16_t n_ports;
 	uint16_t lid;  /* of a switch, or of the first port that has one; 0: none */
 	uint8_t type;  /* enum image_type */
-	uint8_t level; /* 0: not a switch; else 1 + hops to the nearest switch with hosts */
+	uint8_t level; /* 0: not a switch; 1: the lowest, which have hosts; then upwards */
 	uint8_t flags;
 	uint8_t alarm; /* the most severe about the node or a port: enum image_alarm */
 };
@@ -86,7 +86,10 @@ enum image_port_flag {
 	IMAGE_PORT_SILENT = 1 << 4,    /* its link is up, but what is at the other end is unknown */
 	IMAGE_PORT_READ = 1 << 5,      /* its counters were read in the last sweep */
 	IMAGE_PORT_RATES = 1 << 6,     /* its rates are known; else they are 0 */
-	/* Its link is down, and was up not long ago; peer is what was at the other end then. */
+	/*
+	 * Its link is down, but a sweep of counters, of those that the daemon keeps in memory, saw
+	 * it up; peer is what was at the other end then, unless that has left the subnet.
+	 */
 	IMAGE_PORT_LOST = 1 << 7,
 	IMAGE_PORT_FLAGS = 1 << 8, /* all flags are below */
 };

@@ -125,6 +125,65 @@ START_TEST(image_level_of_an_empty_leaf)
 }
 END_TEST
 
+enum { LINES = 12, SPINES = 6, OUTSIDE = 4, HOSTS = 8 };
+
+/* hosts gets lines of their own. */
+static void add_hosts(GString *text, GString *hosts, const char *name, unsigned int port,
+		      unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		g_string_append_printf(text, "[%u] \"host-%s-%u\"[1]\n", port + i, name, i);
+		g_string_append_printf(hosts, "\nHca 1 \"host-%s-%u\"\n", name, i);
+	}
+}
+
+/*
+ * The switches of a director: hosts on its line cards, on switches below these, and an adapter at
+ * each spine.
+ */
+static char *make_director(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL), hosts = g_string_new(NULL);
+	char *file = NULL;
+
+	for (unsigned int i = 0; i < LINES; i++) {
+		g_autofree char *name = g_strdup_printf("line-%u", i);
+
+		g_string_append_printf(text, "\nSwitch 15 \"%s\"\n", name);
+		for (unsigned int k = 0; k < SPINES; k++)
+			g_string_append_printf(text, "[%u] \"spine-%u\"[%u]\n", 1 + k, k, 1 + i);
+		add_hosts(text, hosts, name, 7, HOSTS);
+		g_string_append_printf(text, "[15] \"outside-%u\"[%u]\n", i / 3, 1 + i % 3);
+	}
+	for (unsigned int i = 0; i < SPINES + OUTSIDE; i++) {
+		bool spine = i < SPINES;
+		g_autofree char *name =
+			g_strdup_printf(spine ? "spine-%u" : "outside-%u", spine ? i : i - SPINES);
+
+		g_string_append_printf(text, "\nSwitch 13 \"%s\"\n", name);
+		add_hosts(text, hosts, name, spine ? 13 : 4, spine ? 1 : HOSTS);
+	}
+	g_string_append(text, hosts->str);
+	close(g_file_open_tmp("director-XXXXXX", &file, NULL));
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	return file;
+}
+
+/* All its switches have hosts, but the spines are above. */
+START_TEST(image_levels_of_a_director)
+{
+	g_autofree char *file = make_director();
+
+	begin(file);
+	unlink(file);
+	ck_assert_uint_eq(image.header->levels, 4);
+	ck_assert_uint_eq(image.nodes[image_bed_node(&image, "outside-1")].level, 1);
+	ck_assert_uint_eq(image.nodes[image_bed_node(&image, "line-5")].level, 2);
+	ck_assert_uint_eq(image.nodes[image_bed_node(&image, "spine-3")].level, 3);
+	end();
+}
+END_TEST
+
 START_TEST(image_counters)
 {
 	uint32_t port;
@@ -449,6 +508,7 @@ TEST_SUITE
 	tcase_add_test(write, image_has_all);
 	tcase_add_test(write, image_levels);
 	tcase_add_test(write, image_level_of_an_empty_leaf);
+	tcase_add_test(write, image_levels_of_a_director);
 	tcase_add_test(write, image_counters);
 	tcase_add_test(write, image_of_a_lost_cable);
 	tcase_add_test(write, image_of_alarms);

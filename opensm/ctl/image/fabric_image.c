@@ -20,6 +20,7 @@
 #include "iba/constants.h"
 #include "perf/image/query.h"
 #include "route/graph/plan.h"
+#include "route/order/orient.h"
 #include "route/fill/shortest.h"
 #include "sm/health/unhealthy.h"
 #include "subnet/perf_alarms.h"
@@ -117,9 +118,22 @@ static void place_ports(struct maker *maker)
 /* ---- levels ---- */
 
 /*
- * Ranks as routing finds them, so that a leaf without hosts, and one with a host beside a spine,
- * are where they belong; in what is not a tree, the distance from hosts.
+ * Ranks from the top, as routing finds them: then a leaf without hosts, and a spine with a host
+ * beside it, are where they belong. In a tree whose hosts are on several ranks, the top is in the
+ * middle of the hosts. False: it is not a tree.
  */
+static bool find_ranks(struct route_plan *plan, const struct fabric *fabric, uint32_t *rank)
+{
+	const struct route_input input = {0};
+	g_autofree uint64_t *keys = NULL;
+
+	if (route_tree_rank(&plan->wishes, rank))
+		return true;
+	keys = route_keys(fabric, &input);
+	return route_orient_middle(&plan->order, keys, rank) && route_is_layered(plan->graph, rank);
+}
+
+/* In what is not a tree, by the distance from hosts. */
 static void find_levels(const struct fabric *fabric, uint8_t *level)
 {
 	g_autofree uint32_t *rank = g_new0(uint32_t, fabric->n_switches + 1);
@@ -128,16 +142,18 @@ static void find_levels(const struct fabric *fabric, uint8_t *level)
 	bool is_tree;
 
 	route_plan_init(&plan, fabric);
-	is_tree = route_tree_rank(&plan.wishes, rank);
+	is_tree = find_ranks(&plan, fabric, rank);
 	if (!is_tree)
 		route_rank_from_hosts(plan.graph, rank);
 	route_plan_clear(&plan);
 	for (uint32_t sw = 0; is_tree && sw < fabric->n_switches; sw++)
-		lowest = MAX(lowest, rank[sw]);
+		if (rank[sw] != ROUTE_NO_RANK)
+			lowest = MAX(lowest, rank[sw]);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		uint32_t above = is_tree ? lowest - rank[sw] : rank[sw];
+		bool known = rank[sw] != ROUTE_NO_RANK;
+		uint32_t above = known && is_tree ? lowest - rank[sw] : rank[sw];
 
-		level[sw] = above == ROUTE_NO_RANK ? 1 : MIN(above, IMAGE_LEVELS_MAX - 2) + 1;
+		level[sw] = known ? MIN(above, IMAGE_LEVELS_MAX - 2) + 1 : 1;
 	}
 }
 

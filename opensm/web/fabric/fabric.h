@@ -41,8 +41,9 @@ typedef const char *fabric_argument_fn(const void *from, const char *name);
  * remain without these. Many switches with the same neighbours are a set, and many groups are
  * together. Without arguments: the fabric. group=, set=, groups=GUID: what a box has as "open".
  *
- * fabric_nodes: level=N: switches of that level, 1 being that of hosts; switch=GUID: hosts at it;
- * group=, set=, groups=: the boxes alone; name=, lid=, problem=, limit=, after=: of all nodes.
+ * fabric_nodes: level=N: switches of that level, 1 being the lowest, 0 all others; switch=GUID:
+ * hosts at it; group=, set=, groups=: the boxes alone; name=, lid=, problem=, limit=, after=: of
+ * all nodes.
  *
  * fabric_ports: node=GUID, state=, problem=, name= (part of the node's name), lid=, limit=, after=;
  * sort=load|wait|errors: those with the greatest, without after.
@@ -59,7 +60,7 @@ fabric_answer_fn fabric_cable;
 
 /*
  * The line of the console that asks for the history of a port, newly allocated: node=GUID port=N,
- * value=rate|load|wait|errors, hours=1..24 (0: what is in memory). NULL and error.
+ * value=rate|load|wait|errors (PortRcvErrors), hours=1..24 (0: what is in memory). NULL and error.
  */
 char *fabric_history_line(fabric_argument_fn *get, const void *from, GError **error);
 
