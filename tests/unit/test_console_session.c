@@ -608,6 +608,24 @@ START_TEST(input_ends_during_a_wait)
 }
 END_TEST
 
+/* A pool makes a long answer; what follows comes behind it. */
+START_TEST(many_events)
+{
+	begin_quiet();
+	for (unsigned int i = 0; i < 100; i++)
+		event_emit(&daemon_context(f.s->daemon)->bus, EVENT_SWEEP_ALLOWED, i & 1);
+	pass_s(1);
+	type("events 70 json\nversion\n");
+	ck_assert_str_eq(heard(), "");
+	pass_s(0);
+	ck_assert_ptr_nonnull(strstr(heard(), "\"text\":\"sweeps are on\"}]}\nOpenSM $ "));
+	pass_s(0);
+	type("events since 1\n");
+	pass_s(0);
+	ck_assert_ptr_nonnull(strstr(heard(), "sweeps are on\nrun 0x"));
+}
+END_TEST
+
 /* The lines that follow wait, too. */
 START_TEST(lines_behind_a_wait)
 {
@@ -655,6 +673,7 @@ TEST_SUITE
 	tcase_add_test(session, a_client_that_waits_goes);
 	tcase_add_test(session, input_ends_during_a_wait);
 	tcase_add_test(session, lines_behind_a_wait);
+	tcase_add_test(session, many_events);
 	suite_add_tcase(suite, session);
 	return suite;
 }

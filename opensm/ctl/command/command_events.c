@@ -14,7 +14,8 @@
 #include "vendor/sim.h"
 
 #define EVENTS_SHOWN 20
-#define EVENTS_AT_ONCE 40 /* of events since: under a millisecond of the daemon's thread */
+#define EVENTS_AT_ONCE 200 /* of events since */
+#define EVENTS_FEW 40	   /* take less than a millisecond; a pool makes a longer answer */
 #define WAIT_MAX_S 25
 
 /* ---- events ---- */
@@ -56,61 +57,145 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 	answer_append(list, &row);
 }
 
-/* What has changed when there is news without an event. */
-static void add_state(struct command_call *call, GVariantBuilder *builder)
+/* What is answered, as it was when the command ran. */
+struct told {
+	struct command_work work;
+	uint64_t run, serial;
+	bool since; /* the next two are told */
+	bool more;
+	uint64_t missed;
+	const char *state;
+	bool sweeping;
+	uint64_t generation, counters, image;
+	GArray *entries; /* struct journal_entry, whose texts are its own */
+};
+
+static void clear_entry(void *entry)
 {
+	g_free(((struct journal_entry *)entry)->text);
+}
+
+static void told_free(struct told *told)
+{
+	g_array_unref(told->entries);
+	g_free(told);
+}
+
+static void free_work(struct command_work *work)
+{
+	told_free(container_of(work, struct told, work));
+}
+
+/* Any thread. */
+static GVariant *make_answer(const struct told *told)
+{
+	GVariantBuilder builder, list;
+
+	answer_begin(&builder);
+	answer_guid(&builder, "run", told->run);
+	answer_number(&builder, "serial", told->serial);
+	if (told->since) {
+		answer_flag(&builder, "more", told->more);
+		answer_number(&builder, "missed", told->missed);
+	}
+	answer_text(&builder, "state", told->state);
+	answer_flag(&builder, "sweeping", told->sweeping);
+	answer_number(&builder, "generation", told->generation);
+	answer_number(&builder, "counters", told->counters);
+	answer_number(&builder, "image", told->image);
+	answer_begin_list(&list);
+	for (guint i = 0; i < told->entries->len; i++)
+		add_event(&list, &g_array_index(told->entries, struct journal_entry, i));
+	answer_member(&builder, "events", &list);
+	return g_variant_builder_end(&builder);
+}
+
+static GVariant *run(struct command_work *work, GError **error)
+{
+	(void)error;
+	return make_answer(container_of(work, struct told, work));
+}
+
+/* What has changed when there is news without an event is a part of it. */
+static struct told *told_new(struct command_call *call)
+{
+	const struct journal *journal = call->env->journal;
 	const char *state = iba_name(IBA_SET_SM_STATE, atomic_load(&call->context->sm_state));
 	struct subnet *subnet = slot_take(&call->context->subnet);
 	struct perf_images *images = slot_take(&call->context->perf_images);
 	const struct perf_image *last = perf_images_last(images);
+	struct told *told = g_new0(struct told, 1);
 
-	answer_text(builder, "state", state ? state : "?");
-	answer_flag(builder, "sweeping", atomic_load(&call->context->sweep) & SWEEP_FLAG_RUNNING);
-	answer_number(builder, "generation", subnet ? subnet->generation : 0);
-	answer_number(builder, "counters", last ? last->id : 0);
-	answer_number(builder, "image", journal_image(call->env->journal));
+	told->work.run = run;
+	told->work.free = free_work;
+	told->run = journal_run(journal);
+	told->serial = journal_serial(journal);
+	told->state = state ? state : "?";
+	told->sweeping = atomic_load(&call->context->sweep) & SWEEP_FLAG_RUNNING;
+	told->generation = subnet ? subnet->generation : 0;
+	told->counters = last ? last->id : 0;
+	told->image = journal_image(journal);
+	told->entries = g_array_new(FALSE, FALSE, sizeof(struct journal_entry));
+	g_array_set_clear_func(told->entries, clear_entry);
 	perf_images_unref(images);
 	subnet_unref(subnet);
+	return told;
+}
+
+static void tell(struct told *told, const struct journal_entry *entry)
+{
+	struct journal_entry copy = *entry;
+
+	copy.text = g_strdup(entry->text);
+	g_array_append_val(told->entries, copy);
+}
+
+/* A session can wait; other callers get the answer at once. */
+static GVariant *answer_told(struct command_call *call, struct told *told)
+{
+	GVariant *answer;
+
+	if (told->entries->len > EVENTS_FEW && call->env->wrap) {
+		command_work_post(call, &told->work, call->context->pool);
+		return NULL;
+	}
+	answer = make_answer(told);
+	told_free(told);
+	return answer;
 }
 
 static GVariant *answer_last(struct command_call *call, uint64_t n)
 {
 	const struct journal *journal = call->env->journal;
 	unsigned int length = journal_length(journal);
-	GVariantBuilder builder, list;
+	unsigned int skipped = length - (unsigned int)MIN(n, length);
+	struct told *told = told_new(call);
 
-	answer_begin(&builder);
-	answer_guid(&builder, "run", journal_run(journal));
-	answer_number(&builder, "serial", journal_serial(journal));
-	add_state(call, &builder);
-	answer_begin_list(&list);
-	for (unsigned int i = length - (unsigned int)MIN(n, length); i < length; i++)
-		add_event(&list, journal_at(journal, i));
-	answer_member(&builder, "events", &list);
-	return g_variant_builder_end(&builder);
+	for (const GList *l = journal_after(journal, 0); l; l = l->next) {
+		if (!skipped)
+			tell(told, l->data);
+		else
+			skipped--;
+	}
+	return answer_told(call, told);
 }
 
 /* The oldest first; if there are more, the client asks again from the last of them. */
 static GVariant *answer_since(struct command_call *call, uint64_t since)
 {
 	const struct journal *journal = call->env->journal;
-	uint64_t serial = journal_serial(journal), forgotten = journal_forgotten(journal);
+	uint64_t forgotten = journal_forgotten(journal);
 	const GList *l = journal_after(journal, since);
-	GVariantBuilder builder, list;
+	struct told *told = told_new(call);
 
-	answer_begin_list(&list);
 	for (unsigned int i = 0; l && i < EVENTS_AT_ONCE; l = l->next, i++)
-		add_event(&list, l->data);
+		tell(told, l->data);
+	told->since = true;
+	told->more = l != NULL;
+	told->missed = forgotten - MIN(since, forgotten);
 	if (l)
-		serial = ((const struct journal_entry *)l->prev->data)->serial;
-	answer_begin(&builder);
-	answer_guid(&builder, "run", journal_run(journal));
-	answer_number(&builder, "serial", serial);
-	answer_flag(&builder, "more", l != NULL);
-	answer_number(&builder, "missed", forgotten - MIN(since, forgotten));
-	add_state(call, &builder);
-	answer_member(&builder, "events", &list);
-	return g_variant_builder_end(&builder);
+		told->serial = ((const struct journal_entry *)l->prev->data)->serial;
+	return answer_told(call, told);
 }
 
 static GVariant *events_since(struct command_call *call, GError **error)
