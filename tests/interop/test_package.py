@@ -24,6 +24,7 @@ CONTENTS = {
         /lib/systemd/system/opensm-hotplug@.service
         /lib/systemd/system/opensm.service /lib/systemd/system/opensm@.service
         /lib/udev/rules.d/90-opensm.rules /usr/lib/sysusers.d/opensm.conf
+        /usr/lib/systemd/catalog/opensm.catalog
         /usr/lib/tmpfiles.d/opensm.conf /usr/libexec/opensm/opensm-ports /usr/sbin/opensm
         /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
         /usr/share/doc/opensm/changelog.gz
@@ -48,6 +49,8 @@ CONTENTS = {
         /usr/share/doc/opensm-web/changelog.gz /usr/share/doc/opensm-web/copyright
         /usr/share/man/man5/opensm-web.conf.5.gz /usr/share/man/man8/opensm-web.8.gz''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
+        /usr/share/doc/opensm/examples/container/Containerfile
+        /usr/share/doc/opensm/examples/container/opensm.yaml
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
         /usr/share/doc/opensm/examples/ports-policy.conf
         /usr/share/doc/opensm/examples/opensm-web.conf
