@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sessions of the console in virtual time, on a pair of sockets; and which gives way to which. */
 #include "client/image.h"
+#include "config.h"
+
 #include "ctl/console/console_session.h"
 #include "ctl/image/image_store.h"
 #include "ctl/report/journal.h"
@@ -506,6 +508,34 @@ START_TEST(metrics_at_once)
 }
 END_TEST
 
+/* What a pool answers is what the thread of the daemon would, mistakes too, and in its turn. */
+START_TEST(answers_by_a_pool)
+{
+	static const char *const lines[] = {
+		"switchbalance verbose", "lidbalance", "mgroups json",	  "ports down",
+		"lft leaf-0-0",		 "ports up",   "switchbalance 7", "lft nothing json",
+	};
+
+	begin(NULL);
+	pass_s(5);
+	heard();
+	for (unsigned int i = 0; i < G_N_ELEMENTS(lines); i++) {
+		g_autofree char *line = g_strconcat(lines[i], "\nversion\n", NULL);
+		g_autofree char *expected = NULL;
+		struct command_answer answer;
+
+		command_run(&f.env, lines[i], true, &answer);
+		ck_assert(!answer.later);
+		expected = g_strconcat(answer.text,
+				       "OpenSM $ OpenSM " PACKAGE_VERSION "\nOpenSM $ ", NULL);
+		g_free(answer.text);
+		type(line);
+		pass_s(0);
+		ck_assert_str_eq(heard(), expected);
+	}
+}
+END_TEST
+
 /* ---- news ---- */
 
 static void tell_news(void)
@@ -667,6 +697,7 @@ TEST_SUITE
 	tcase_add_test(session, metrics_as_a_file);
 	tcase_add_test(session, image_as_a_file);
 	tcase_add_test(session, metrics_at_once);
+	tcase_add_test(session, answers_by_a_pool);
 	tcase_add_test(session, news_end_a_wait);
 	tcase_add_test(session, a_wait_has_an_end);
 	tcase_add_test(session, news_before_the_question);

@@ -185,7 +185,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 bool command_changes(const char *line)
 {
-	static const char *const change_words[] = {"accept", "change", "file",	 "forget",
+	static const char *const change_words[] = {"accept", "change",	"file", "forget",
 						   "reload", "release", NULL};
 	g_auto(GStrv) words = split(line);
 	const struct command *command;
@@ -228,15 +228,56 @@ static char *complaint(const struct command *command, const GError *error, bool 
 	return g_strdup_printf("%s\n", error->message);
 }
 
+/* A call that a pool runs. */
+struct elsewhere {
+	struct command_work work;
+	struct command_call call; /* with words and a subnet of its own, and without env */
+};
+
+static GVariant *run_elsewhere(struct command_work *work, GError **error)
+{
+	struct elsewhere *elsewhere = container_of(work, struct elsewhere, work);
+	GVariant *answer = elsewhere->call.command->run(&elsewhere->call, error);
+
+	work->status = elsewhere->call.status;
+	return answer;
+}
+
+static void free_elsewhere(struct command_work *work)
+{
+	struct elsewhere *elsewhere = container_of(work, struct elsewhere, work);
+
+	subnet_unref((struct subnet *)elsewhere->call.subnet);
+	g_strfreev(elsewhere->call.words);
+	g_free(elsewhere);
+}
+
+static void post_elsewhere(struct command_call *call)
+{
+	struct elsewhere *elsewhere = g_new0(struct elsewhere, 1);
+
+	elsewhere->work.run = run_elsewhere;
+	elsewhere->work.free = free_elsewhere;
+	elsewhere->call = *call;
+	elsewhere->call.env = NULL;
+	elsewhere->call.words = g_strdupv(call->words);
+	elsewhere->call.subnet = subnet_ref((struct subnet *)call->subnet);
+	command_work_post(call, &elsewhere->work, call->context->pool);
+}
+
+/* A session can wait for what takes long on a large subnet; other callers get it at once. */
 static GVariant *run(struct command_call *call, const struct command *command, GError **error)
 {
 	struct subnet *subnet = slot_take(&call->context->subnet);
+	bool elsewhere = call->env->wrap && command->needs & COMMAND_NEEDS_NO_OWNER;
 	GVariant *answer = NULL;
 
 	call->subnet = subnet;
 	call->fabric = subnet ? subnet->fabric : NULL;
-	if (has_what_it_needs(call, command, error))
+	if (has_what_it_needs(call, command, error) && !elsewhere)
 		answer = command->run(call, error);
+	else if (!*error)
+		post_elsewhere(call);
 	subnet_unref(subnet);
 	return answer ? g_variant_ref_sink(answer) : NULL;
 }
@@ -340,9 +381,8 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 	g_autoptr(GVariant) result = g_variant_ref_sink(command_policy_answer(env, serial));
 
 	answer->later = false;
-	answer->status = answer_get_flag(result, "kept") &&
-					 (answer_get_flag(result, "in_effect") ||
-					  answer->settle_ns != COMMAND_SETTLE_NS)
+	answer->status = answer_get_flag(result, "kept") && (answer_get_flag(result, "in_effect") ||
+							     answer->settle_ns != COMMAND_SETTLE_NS)
 				 ? CONTROL_DONE
 				 : CONTROL_FAILED;
 	answer->text = answer->json ? answer_json(result)
