@@ -301,6 +301,11 @@ enum partition_progress daemon_partitions_progress(struct daemon *daemon, uint64
 	return partition_requests_progress(daemon->requests, daemon->replicator, serial);
 }
 
+bool daemon_partitions_held(struct daemon *daemon)
+{
+	return partition_requests_are_held(daemon->requests);
+}
+
 const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial)
 {
 	return partition_requests_failure(daemon->requests, serial);

@@ -67,6 +67,7 @@ bool daemon_request_partitions(struct daemon *daemon, const struct partition_req
 			       uint64_t *serial, GError **error);
 /* How far a change is; for it and why it failed, see ctl/site/partition_requests.h. */
 enum partition_progress daemon_partitions_progress(struct daemon *daemon, uint64_t serial);
+bool daemon_partitions_held(struct daemon *daemon);
 const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial);
 /* Serial of the policy in effect in the subnet; 0: there is none yet. */
 uint64_t daemon_partitions_serial(struct daemon *daemon);

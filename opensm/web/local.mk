@@ -31,6 +31,13 @@ libweb_a_SOURCES += \
 	opensm/web/api/sms.c \
 	opensm/web/api/stats.c opensm/web/api/stats.h \
 	opensm/web/api/wait.c opensm/web/api/wait.h
+libweb_a_SOURCES += \
+	opensm/web/rest/body.c opensm/web/rest/body.h \
+	opensm/web/rest/ports.c \
+	opensm/web/rest/reads.c \
+	opensm/web/rest/rest.c opensm/web/rest/rest.h \
+	opensm/web/rest/rest_private.h \
+	opensm/web/rest/writes.c
 libweb_a_SOURCES += opensm/web/routes.c opensm/web/routes.h
 
 dist_man_MANS += man/opensm-web.8 man/opensm-web.conf.5

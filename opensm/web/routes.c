@@ -9,6 +9,7 @@
 #include "web/auth/login.h"
 #include "web/base/address.h"
 #include "web/base/exchange.h"
+#include "web/rest/rest.h"
 
 /*
  * The first row that fits the path and the method serves a request. A path that ends with '*'
@@ -35,6 +36,12 @@ static const struct route {
 	{"GET", "/api/v1/history", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/sms", WEB_READER, "api", api_sms},
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
+	{"GET", "/ufmRest/*", WEB_READER, "rest", rest_serve},
+	{NULL, "/ufmRest/*", WEB_WRITER, "rest_write", rest_serve},
+	{"GET", "/ufmRestV2/*", WEB_READER, "rest", rest_serve},
+	{NULL, "/ufmRestV2/*", WEB_WRITER, "rest_write", rest_serve},
+	{"GET", "/ufmRestV3/*", WEB_READER, "rest", rest_serve},
+	{NULL, "/ufmRestV3/*", WEB_WRITER, "rest_write", rest_serve},
 };
 
 static bool fits(const struct route *route, const char *path)

@@ -185,6 +185,27 @@ static GVariant *reload(struct command_call *call, GError **error)
 	return answer_of_text("partitions.conf was read; the P_Key tables will be updated");
 }
 
+/* For programs also which kind of error it is. */
+G_GNUC_PRINTF(5, 6)
+static GVariant *refused_as(bool json, unsigned int *status, const char *kind, GError **error,
+			    const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	GVariantBuilder builder;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (!json)
+		return command_failed(error, "%s", text);
+	*status = CONTROL_FAILED;
+	answer_begin(&builder);
+	answer_text(&builder, "error", text);
+	answer_text(&builder, "kind", kind);
+	return g_variant_builder_end(&builder);
+}
+
 /*
  * ---- what is asked of each, for programs that change partitions: a pool makes the answer, as it
  * may name each port several times ----
@@ -386,9 +407,10 @@ static GVariant *list_members(struct command_work *work, GError **error)
 		add_listed(&list, listing, rule);
 		n++;
 	}
-	if (!n) {
+	if (!n && listing->only) {
 		g_variant_builder_clear(&list);
-		return command_failed(error, "partition 0x%04x does not exist", listing->only);
+		return refused_as(work->json, &work->status, "unknown", error,
+				  "partition 0x%04x does not exist", listing->only);
 	}
 	answer_begin(&builder);
 	answer_number(&builder, "serial", listing->rules->serial);
@@ -524,19 +546,10 @@ static const char *kind_of(const GError *wrong)
 	return wrong->domain == PARTITION_ERROR ? kinds[wrong->code] : "file";
 }
 
-/* For programs also which kind of error it is. */
 static GVariant *refused(struct command_call *call, const GError *wrong, GError **error)
 {
-	g_autofree char *text = g_strdup_printf("no change was made: %s", wrong->message);
-	GVariantBuilder builder;
-
-	if (!call->json)
-		return command_failed(error, "%s", text);
-	call->status = CONTROL_FAILED;
-	answer_begin(&builder);
-	answer_text(&builder, "error", text);
-	answer_text(&builder, "kind", kind_of(wrong));
-	return g_variant_builder_end(&builder);
+	return refused_as(call->json, &call->status, kind_of(wrong), error,
+			  "no change was made: %s", wrong->message);
 }
 
 static void note(struct command_call *call, const struct wanted *wanted, uint64_t serial,
@@ -581,12 +594,31 @@ static GVariant *change(struct command_call *call, GError **error)
 	return call->later ? NULL : command_policy_answer(call->env, serial);
 }
 
+/* Serials of the latest policy and of the one in effect: cheap, to be asked often. */
+static GVariant *tell_serial(struct command_call *call)
+{
+	struct partition_rules *rules = slot_take(&call->context->partition_rules);
+	GVariantBuilder builder;
+
+	answer_begin(&builder);
+	answer_number(&builder, "serial", rules->serial);
+	answer_number(&builder, "policy", call->subnet->partitions->rules->serial);
+	answer_flag(&builder, "held", daemon_partitions_held(call->env->daemon));
+	answer_text(&builder, "text", call->subnet->partitions->rules->serial == rules->serial
+					      ? "the latest policy is in effect"
+					      : "the latest policy is not in effect yet");
+	partition_rules_unref(rules);
+	return g_variant_builder_end(&builder);
+}
+
 GVariant *command_partitions(struct command_call *call, GError **error)
 {
 	const struct partition_rule *only = NULL;
 
 	if (call->n && wants_change(call->words[0]))
 		return change(call, error);
+	if (call->n == 1 && !strcmp(call->words[0], "serial"))
+		return tell_serial(call);
 	if (call->n && !strcmp(call->words[0], "members"))
 		return tell_members(call, error);
 	if (call->n > 1)

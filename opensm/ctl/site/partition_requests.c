@@ -73,6 +73,11 @@ static void on_sweep(struct timer *timer)
 	want_sweep(container_of(timer, struct partition_requests, sweep));
 }
 
+bool partition_requests_are_held(const struct partition_requests *requests)
+{
+	return timer_running(&requests->sweep);
+}
+
 /* ---- failures ---- */
 
 static void clear_failure(gpointer data)

@@ -41,6 +41,8 @@ enum partition_progress {
 };
 enum partition_progress partition_requests_progress(struct partition_requests *requests,
 						    struct replicator *replicator, uint64_t serial);
+/* Whether a sweep waits for further changes. */
+bool partition_requests_are_held(const struct partition_requests *requests);
 /* Why the change failed after it was taken; NULL: it did not. */
 const char *partition_requests_failure(const struct partition_requests *requests, uint64_t serial);
 /* False: another SM has become MASTER and may not know of it. */

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Writes. The daemon answers a change when it is on the disk and with the standbys; whether tables
+ * are set is asked later, one question for all writes that wait.
+ */
+#include <string.h>
+
+#include "web/api/api.h"
+#include "web/api/asker.h"
+#include "web/base/say.h"
+#include "web/rest/rest_private.h"
+
+#define PATIENCE_MS 9000 /* clients give up after 10 s */
+#define SETTLE_US (5 * G_USEC_PER_SEC)
+#define LOOK_MS 20
+#define LOOK_PATIENCE_MS 2000
+
+/* ---- lines ---- */
+
+static void add_flag(GString *line, const char *name, int flag)
+{
+	if (flag >= 0)
+		g_string_append_printf(line, ",%s%s", name, flag ? "" : "=no");
+}
+
+static void add_number(GString *line, const char *name, int number)
+{
+	if (number >= 0)
+		g_string_append_printf(line, ",%s=%d", name, number);
+}
+
+static void add_head(GString *line, const struct body *body, enum write_kind kind, bool new)
+{
+	int ip_over_ib = body->ip_over_ib < 0 && new ? 1 : body->ip_over_ib;
+
+	if (kind == WRITE_REMOVE) {
+		g_string_append_printf(line, "0x%x:", body->p_key);
+		return;
+	}
+	g_string_append_printf(line, "%s%s0x%x", body->name ? body->name : "",
+			       body->name && *body->name ? "=" : "", body->p_key);
+	if (kind != WRITE_QOS) {
+		add_flag(line, "ipoib", ip_over_ib);
+		add_flag(line, "indx0", body->index0);
+	}
+	if (kind == WRITE_MAKE)
+		add_flag(line, "stays", 1);
+	add_number(line, "mtu", body->mtu);
+	add_number(line, "rate", body->rate);
+	add_number(line, "sl", body->sl);
+	g_string_append_c(line, ':');
+}
+
+static void add_members(GString *line, const struct body *body, enum write_kind kind)
+{
+	for (guint i = 0; i < body->members->len; i++) {
+		const struct body_member *member =
+			&g_array_index(body->members, struct body_member, i);
+
+		g_string_append_printf(line, "%s0x%" G_GINT64_MODIFIER "x=%s", i ? "," : "",
+				       member->guid,
+				       kind == WRITE_REMOVE ? "none" : member->membership);
+	}
+}
+
+/* As one word without quotes. */
+static char *safe_user(const char *user)
+{
+	char *safe = g_strdup(user && *user ? user : "unknown");
+
+	for (char *c = safe; *c; c++)
+		if (!g_ascii_isalnum(*c) && !strchr("@.:-[]", *c))
+			*c = '_';
+	return safe;
+}
+
+char *write_line(const struct body *body, enum write_kind kind, const char *user, bool new)
+{
+	g_autofree char *by = safe_user(user);
+	GString *line = g_string_new("partitions");
+
+	g_string_append_printf(line, " %s by rest:%s wait 0 strict",
+			       kind == WRITE_DELETE ? "forget" : "change", by);
+	if (kind == WRITE_DELETE || kind == WRITE_QOS)
+		g_string_append(line, " existing");
+	if (kind == WRITE_REPLACE)
+		g_string_append(line, " replace");
+	else if (kind == WRITE_ADD || kind == WRITE_MAKE || kind == WRITE_QOS)
+		g_string_append(line, " merge");
+	g_string_append_c(line, ' ');
+	if (kind == WRITE_DELETE) {
+		g_string_append_printf(line, "0x%x", body->p_key);
+	} else {
+		add_head(line, body, kind, new);
+		if (kind != WRITE_QOS && kind != WRITE_MAKE)
+			add_members(line, body, kind);
+	}
+	g_string_append(line, " json");
+	return g_string_free(line, FALSE);
+}
+
+/* ---- the wait for tables ---- */
+
+static void look(struct call *call);
+
+static void settled(struct call *call, bool yes)
+{
+	request_set_header(call->request, "X-Opensm-Settled", yes ? "true" : "false");
+	call_done(call);
+}
+
+static gboolean on_time(gpointer data)
+{
+	look(data);
+	return G_SOURCE_REMOVE;
+}
+
+static void on_policy(void *arg, enum control_status status, GBytes *text)
+{
+	struct call *call = arg;
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *answer = status == CONTROL_DONE ? json_read(parser, text) : NULL;
+
+	if (answer && json_number(answer, "policy") >= (gint64)call->serial)
+		settled(call, true);
+	else if (!answer || json_flag(answer, "held") || g_get_monotonic_time() >= call->until_us)
+		settled(call, false);
+	else
+		g_timeout_add(LOOK_MS, on_time, call);
+}
+
+static void look(struct call *call)
+{
+	asker_ask(call->web->asker, "partitions serial json", LOOK_MS / 2, LOOK_PATIENCE_MS,
+		  on_policy, call);
+}
+
+/* ---- the change ---- */
+
+static unsigned int status_of(const char *kind)
+{
+	static const struct {
+		const char *kind;
+		unsigned int status;
+	} kinds[] = {
+		{"unknown", 404}, {"configured", 409}, {"impossible", 422},
+		{"limit", 422},	  {"syntax", 400},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (!strcmp(kinds[i].kind, kind))
+			return kinds[i].status;
+	return 503;
+}
+
+/* Who, what, result. */
+static void note(const struct call *call, const char *result)
+{
+	const struct request *request = call->request;
+
+	say(LOG_NOTICE, "rest: %s: %s %s, P_Key 0x%x, %u GUIDs: %s",
+	    request->user ? request->user : "unknown", request->method, request->path,
+	    call->body.p_key, call->body.members->len, result);
+}
+
+static void refused(struct call *call, enum control_status status, const char *text,
+		    JsonObject *answer)
+{
+	const char *kind = json_text(answer, "kind");
+	g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
+	unsigned int code = status_of(kind);
+
+	note(call, answer ? json_text(answer, "error") : text);
+	if (*kind && code != 503)
+		request_fail(call->request, code, "%s", json_text(answer, "error"));
+	else
+		api_fail(call->web, call->request, status, bytes, 503);
+	call_free(call);
+}
+
+static void on_changed(void *arg, struct reply *reply)
+{
+	struct call *call = arg;
+	const char *text = reply->output ? reply->output : "";
+	g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *answer = json_read(parser, bytes);
+
+	if (!answer || reply->status != CONTROL_DONE || !json_flag(answer, "kept")) {
+		refused(call, reply->status == CONTROL_DONE ? CONTROL_FAILED : reply->status, text,
+			answer);
+		return;
+	}
+	call->serial = (uint64_t)json_number(answer, "serial");
+	call->until_us = g_get_monotonic_time() + SETTLE_US;
+	note(call, "done");
+	if (json_flag(answer, "in_effect"))
+		settled(call, true);
+	else
+		look(call);
+}
+
+static void send_change(struct call *call, bool new)
+{
+	g_autofree char *line = write_line(&call->body, call->writing, call->request->user, new);
+
+	link_ask(call->web->link, line, PATIENCE_MS, on_changed, call);
+}
+
+/* Whether it exists decides about defaults. */
+static void on_members(void *arg, enum control_status status, GBytes *text)
+{
+	(void)text;
+	send_change(arg, status == CONTROL_FAILED);
+}
+
+void write_change(struct call *call, enum write_kind kind)
+{
+	bool makes = kind == WRITE_ADD || kind == WRITE_REPLACE || kind == WRITE_MAKE;
+	g_autofree char *line =
+		g_strdup_printf("partitions members 0x%x json", call->body.p_key);
+
+	call->writing = kind;
+	if (makes && call->body.ip_over_ib < 0)
+		asker_ask(call->web->asker, line, 0, PATIENCE_MS, on_members, call);
+	else
+		send_change(call, false);
+}
