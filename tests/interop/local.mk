@@ -19,11 +19,10 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
 	tests/interop/test_pcap.py tests/interop/test_readme.py \
 	tests/interop/test_package.py tests/interop/test_sa_database.py
-dist_check_SCRIPTS += $(interop_tests)
+dist_check_SCRIPTS += $(interop_tests) tests/interop/test_rest.py tests/interop/test_web_standby.py
 TESTS += $(interop_tests)
-dist_check_SCRIPTS += tests/interop/test_web_standby.py
 if HAVE_WEB
-TESTS += tests/interop/test_web_standby.py
+TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
 	tests/interop/mixed_speeds.net \
