@@ -39,6 +39,8 @@ fuzz_programs += tests/fuzz/fuzz_web_config tests/fuzz/fuzz_web_target tests/fuz
 tests_fuzz_fuzz_web_config_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
 tests_fuzz_fuzz_web_target_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
 tests_fuzz_fuzz_web_users_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
+fuzz_programs += tests/fuzz/fuzz_rest_body
+tests_fuzz_fuzz_rest_body_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
 endif
 check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)

@@ -158,7 +158,8 @@ def kubernetes(bed):
     good(bed, 'ib-kubernetes: add', sm.kubernetes('POST', '/resources/pkeys', add))
     check.check('the port has the P_Key', 0x801a in bed.table(bed.hosts[2]),
                 bed.table(bed.hosts[2]))
-    check.check('the group of IPoIB exists', '401b801a' in bed.groups().replace(':', ''), bed.groups())
+    groups = bed.groups().replace(':', '')
+    check.check('the group of IPoIB exists', '401b801a' in groups, groups)
     serial = sm.read('/resources/pkeys/0x1a?guids_data=true')
     good(bed, 'ib-kubernetes: add again', sm.kubernetes('POST', '/resources/pkeys', add))
     status, _, text = sm.kubernetes('GET', '/resources/pkeys/?guids_data=true')
@@ -222,8 +223,8 @@ def infra(bed):
     unbind = json.dumps({'pkey': '0x31a', 'guids': [guids[0]]}, separators=(',', ':'))
     good(bed, 'infra: unbind', sm.infra('POST', '/actions/remove_guids_from_pkey', unbind))
     check.equal('one member is left',
-                [row['guid'] for row in sm.read('/resources/pkeys/0x31a?guids_data=true')['guids']],
-                guids[1:])
+                [row['guid'] for row in
+                 sm.read('/resources/pkeys/0x31a?guids_data=true')['guids']], guids[1:])
     refused(bed, 'QoS of an unknown partition',
             sm.infra('PUT', '/resources/pkeys/qos_conf', '{"pkey":"0x999","mtu_limit":2}'), 404,
             '0x0999')
@@ -256,7 +257,7 @@ def others(bed):
     good(bed, 'and away', sm.infra('DELETE', '/resources/pkeys/0x40/hosts/' + bed.hosts[2]))
     check.check('not at the port', 0x8040 not in bed.table(bed.hosts[2]))
     refused(bed, 'an unknown host', sm.infra('POST', '/resources/pkeys/hosts', json.dumps(
-        {'pkey': '0x40', 'hosts_names': 'nobody'})), 422, 'nobody')
+        {'pkey': '0x40', 'hosts_names': 'host-x'})), 422, 'host-x')
     good(bed, 'deletion', sm.infra('DELETE', '/resources/pkeys/0x40'))
     check.equal('it is gone', sm.read('/resources/pkeys/0x40'), {})
     refused(bed, 'deletion again', sm.infra('DELETE', '/resources/pkeys/0x40'), 404)
@@ -298,7 +299,7 @@ def mistakes(bed):
     refused(bed, 'a wrong user', answer, 401)
     bed.checks.equal('how to log in', answer[1]['WWW-Authenticate'], 'Basic realm="opensm"')
     looker = base64.b64encode(b'looker:secret').decode()
-    refused(bed, 'a reader who writes', sm.ask(
+    refused(bed, 'a reader that writes', sm.ask(
         'POST', '/ufmRest/resources/pkeys', '{"pkey":"0x1","guids":["1"]}',
         Authorization='Basic ' + looker, Content_Type='application/json'), 403)
     bed.checks.equal('nothing has changed', sm.read('/resources/pkeys?guids_data=true'), before)
@@ -341,7 +342,7 @@ def two_writers(bed):
     shown = sm.read('/resources/pkeys/0x50?guids_data=true')
     bed.checks.same_set('all are there', {row['guid'] for row in shown['guids']}, set(guids))
     log = bed.fabric.read(sm.log)
-    bed.checks.check('who asked is in the log', 'rest:k8s' in log, log[-500:])
+    bed.checks.check('the user is in the log', 'rest:k8s' in log, log[-500:])
     out = bed.fabric.read('web1.out')
     bed.checks.check('and in that of opensm-web', 'rest: k8s' in out and
                      '/ufmRest/resources/pkeys' in out, out[-500:])

@@ -174,7 +174,8 @@ tests_unit_test_client_LDADD = libsuites.a $(LIBS_CLIENT) $(CHECK_LIBS)
 
 if HAVE_WEB
 unit_rooms += tests/unit/test_web
-tests_unit_test_web_SOURCES = tests/unit/test_web_auth.c tests/unit/test_web_base.c \
+tests_unit_test_web_SOURCES = tests/unit/test_rest.c tests/unit/test_web_auth.c \
+	tests/unit/test_web_base.c \
 	tests/unit/test_web_serve.c tests/unit/fake_daemon.c tests/unit/fake_daemon.h
 tests_unit_test_web_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_web_CFLAGS = $(TEST_CFLAGS)

@@ -378,6 +378,7 @@ char *body_parse(struct body *body, const char *text, gsize size)
 {
 	g_autoptr(JsonParser) parser = NULL;
 	g_autoptr(GError) error = NULL;
+	g_autofree char *shown = NULL;
 	JsonNode *root;
 
 	if (!size || memchr(text, '\0', size) || !g_utf8_validate(text, (gssize)size, NULL))
@@ -385,8 +386,10 @@ char *body_parse(struct body *body, const char *text, gsize size)
 	if (is_too_deep(text, size))
 		return g_strdup_printf("the body: expected at most %u levels", BODY_DEPTH_MAX);
 	parser = json_parser_new();
-	if (!json_parser_load_from_data(parser, text, (gssize)size, &error))
-		return g_strdup_printf("the body is not JSON: %s", error->message);
+	if (!json_parser_load_from_data(parser, text, (gssize)size, &error)) {
+		shown = g_strescape(error->message, "\"");
+		return g_strdup_printf("the body is not JSON: %s", shown);
+	}
 	root = json_parser_get_root(parser);
 	if (!root || !JSON_NODE_HOLDS_OBJECT(root))
 		return g_strdup("the body: expected an object in JSON");

@@ -59,7 +59,7 @@ static void add_qos(GString *out, JsonObject *partition)
 	g_string_append_c(out, '}');
 }
 
-/* MTU in octets, rate in Gb/s; left out where there is no broadcast group. */
+/* MTU in octets, rate in Gb/s; only with a broadcast group. */
 static void add_effective(GString *out, JsonObject *partition)
 {
 	JsonObject *effect = json_object(partition, "effective");
@@ -91,7 +91,9 @@ static void add_guids(GString *out, JsonObject *partition, const char *key, cons
 
 		if (!guid || strlen(guid) != 18)
 			continue;
-		g_string_append_printf(out, "%s{\"guid\":\"%s\",\"index0\":%s,\"membership\":\"%s\"}",
+		g_string_append_printf(out,
+				       "%s{\"guid\":\"%s\",\"index0\":%s,"
+				       "\"membership\":\"%s\"}",
 				       *first ? "" : ",", guid + 2,
 				       flag(json_flag(partition, "indx0")), membership);
 		*first = false;

@@ -153,7 +153,7 @@ static unsigned int status_of(const char *kind)
 	return 503;
 }
 
-/* Who, what, result. */
+/* The user, what is asked, and the result. */
 static void note(const struct call *call, const char *result)
 {
 	const struct request *request = call->request;

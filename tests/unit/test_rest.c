@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * REST of orchestrators: what their bodies mean, the lines for the daemon, its answers as they are
+ * shown, and what is refused before the daemon is asked.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/run_suite.h"
+#include "web/base/exchange.h"
+#include "web/rest/rest.h"
+#include "web/rest/rest_private.h"
+
+/* ---- words ---- */
+
+static const struct {
+	const char *text;
+	unsigned int p_key; /* 0: refused */
+} p_keys[] = {
+	{"0x1", 1},	{"0x001A", 0x1a}, {"0X1a", 0x1a}, {"26", 26},	  {"0x7fff", 0x7fff},
+	{"0x0", 0},	{"0", 0},	  {"0x8000", 0},  {"0x8001", 0},  {"0xffff", 0},
+	{"65535", 0},	{"", 0},	  {"0x", 0},	  {"-1", 0},	  {"+1", 0},
+	{"0x1 ", 0},	{" 1", 0},	  {"1a", 0},	  {"0x0x1", 0},	  {"0x10000", 0},
+	{"0x\n1", 0},	{"1;0x2:", 0},
+};
+
+START_TEST(words_of_p_keys)
+{
+	uint16_t p_key = 0;
+	g_autofree char *mistake = body_p_key(p_keys[_i].text, &p_key);
+
+	ck_assert_msg(!mistake == !!p_keys[_i].p_key, "%s: %s", p_keys[_i].text, mistake);
+	if (!mistake)
+		ck_assert_uint_eq(p_key, p_keys[_i].p_key);
+}
+END_TEST
+
+static const struct {
+	const char *list;
+	unsigned int n; /* 0: refused */
+	uint64_t last;
+} guids[] = {
+	{"02000000000000ff", 1, 0x02000000000000ff},
+	{"0x2c90300a1B2c3", 1, 0x2c90300a1b2c3},
+	{"00:02:c9:03:00:a1:b2:c3", 1, 0x2c90300a1b2c3},
+	{"1, 2 ,0x3", 3, 3},
+	{"1,", 0},
+	{"0", 0},
+	{"0000000000000000", 0},
+	{"02000000000000ff0", 0},
+	{"1:", 0},
+	{":1", 0},
+	{"0x", 0},
+	{"1=full;0x2:", 0},
+	{"1 2", 0},
+};
+
+START_TEST(words_of_guids)
+{
+	g_autofree char *mistake = NULL;
+	struct body body;
+
+	body_init(&body);
+	mistake = body_guids(&body, guids[_i].list);
+	ck_assert_msg(!mistake == !!guids[_i].n, "%s: %s", guids[_i].list, mistake);
+	if (!mistake) {
+		ck_assert_uint_eq(body.members->len, guids[_i].n);
+		ck_assert_uint_eq(
+			g_array_index(body.members, struct body_member, guids[_i].n - 1).guid,
+			guids[_i].last);
+	}
+	body_clear(&body);
+}
+END_TEST
+
+/* ---- bodies and lines ---- */
+
+static const struct {
+	const char *body;
+	enum write_kind kind;
+	const char *line;
+} lines[] = {
+	{"{\"pkey\": \"0x001A\", \"index0\": true, \"ip_over_ib\": true, \"membership\": \"full\", "
+	 "\"guids\": [\"0200000000000001\",\"0200000000000002\"]}",
+	 WRITE_ADD, "change by rest:U wait 0 strict merge 0x1a,ipoib,indx0:"
+		    "0x200000000000001=full,0x200000000000002=full json"},
+	{"{\"pkey\":26,\"guids\":\"1,2\",\"memberships\":[\"limited\",\"FULL\"],\"x\":{}}",
+	 WRITE_ADD, "change by rest:U wait 0 strict merge 0x1a:0x1=limited,0x2=full json"},
+	{"{\"pkey\":\"1\",\"guids\":[\"1\"],\"ip_over_ib\":false,\"index0\":\"False\"}",
+	 WRITE_REPLACE,
+	 "change by rest:U wait 0 strict replace 0x1,ipoib=no,indx0=no:0x1=full json"},
+	{"{\"pkey\":\"0x1\",\"guids\":[]}", WRITE_REPLACE,
+	 "change by rest:U wait 0 strict replace 0x1: json"},
+	{"{\"pkey\":\"0x1\",\"partition_name\":\"a b;c:\\\"\",\"ip_over_ib\":true,\"mtu_limit\":4,"
+	 "\"service_level\":3,\"rate_limit\":2.5}",
+	 WRITE_MAKE,
+	 "change by rest:U wait 0 strict merge a_b_c__=0x1,ipoib,stays,mtu=5,rate=2,sl=3: json"},
+	{"{\"pkey\":\"0x1\",\"mtu_limit\":2,\"service_level\":0,\"rate_limit\":300}", WRITE_QOS,
+	 "change by rest:U wait 0 strict existing merge 0x1,mtu=4,rate=18,sl=0: json"},
+	{"{\"pkey\":\"0x1\",\"rate_limit\":\"400\"}", WRITE_QOS,
+	 "change by rest:U wait 0 strict existing merge 0x1,rate=21: json"},
+	{"{\"pkey\":\"0x1\",\"guids\":[\"1\",\"2\"],\"membership\":\"limited\"}", WRITE_REMOVE,
+	 "change by rest:U wait 0 strict 0x1:0x1=none,0x2=none json"},
+	{"{\"pkey\":\"0x1\"}", WRITE_DELETE, "forget by rest:U wait 0 strict existing 0x1 json"},
+};
+
+START_TEST(lines_for_the_daemon)
+{
+	g_autofree char *mistake = NULL, *line = NULL;
+	struct body body;
+
+	body_init(&body);
+	mistake = body_parse(&body, lines[_i].body, strlen(lines[_i].body));
+	ck_assert_msg(!mistake, "%s", mistake);
+	line = write_line(&body, lines[_i].kind, "U", false);
+	ck_assert(g_str_has_prefix(line, "partitions "));
+	ck_assert_str_eq(line + strlen("partitions "), lines[_i].line);
+	body_clear(&body);
+}
+END_TEST
+
+/* A new partition has IPoIB unless it is said otherwise; a name of a user is one word. */
+START_TEST(defaults)
+{
+	const char *text = "{\"pkey\":\"0x1\",\"guids\":[\"1\"]}";
+	g_autofree char *mistake = NULL, *line = NULL;
+	struct body body;
+
+	body_init(&body);
+	mistake = body_parse(&body, text, strlen(text));
+	ck_assert_ptr_null(mistake);
+	line = write_line(&body, WRITE_ADD, "jo \"x\" json 'y'", true);
+	ck_assert_str_eq(line, "partitions change by rest:jo__x__json__y_ wait 0 strict merge "
+			       "0x1,ipoib:0x1=full json");
+	body_clear(&body);
+}
+END_TEST
+
+static const char *const wrong_bodies[] = {
+	"",
+	"{",
+	"[]",
+	"7",
+	"null",
+	"{\"pkey\":null,\"guids\":7}",
+	"{\"pkey\":true}",
+	"{\"pkey\":{}}",
+	"{\"pkey\":1.5}",
+	"{\"pkey\":\"0x8001\"}",
+	"{\"guids\":[7]}",
+	"{\"guids\":[\"x\"]}",
+	"{\"guids\":{\"a\":1}}",
+	"{\"guids\":[\"1\"],\"membership\":\"f\"}",
+	"{\"guids\":[\"1\"],\"membership\":7}",
+	"{\"guids\":[\"1\"],\"memberships\":[]}",
+	"{\"guids\":[\"1\"],\"memberships\":\"full\"}",
+	"{\"guids\":[\"1\"],\"memberships\":[7]}",
+	"{\"ip_over_ib\":7}",
+	"{\"index0\":\"yes\"}",
+	"{\"mtu_limit\":1}",
+	"{\"mtu_limit\":5}",
+	"{\"mtu_limit\":\"x\"}",
+	"{\"service_level\":16}",
+	"{\"service_level\":-1}",
+	"{\"service_level\":1.5}",
+	"{\"rate_limit\":7}",
+	"{\"rate_limit\":[]}",
+	"{\"partition_name\":7}",
+	"{\"hosts_names\":7}",
+	"{\"x\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}",
+	"\xff",
+};
+
+START_TEST(refused_bodies)
+{
+	struct body body;
+	g_autofree char *mistake = NULL;
+
+	body_init(&body);
+	mistake = body_parse(&body, wrong_bodies[_i], strlen(wrong_bodies[_i]));
+	ck_assert_msg(mistake != NULL, "%s", wrong_bodies[_i]);
+	body_clear(&body);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	g_autoptr(GString) text = g_string_new("{\"pkey\":\"1\",\"guids\":[\"1\"");
+	g_autofree char *mistake = NULL, *more = NULL;
+	struct body body;
+
+	for (unsigned int i = 2; i <= BODY_GUIDS_MAX; i++)
+		g_string_append_printf(text, ",\"%x\"", i);
+	body_init(&body);
+	g_string_append(text, "]}");
+	mistake = body_parse(&body, text->str, text->len);
+	ck_assert_ptr_null(mistake);
+	ck_assert_uint_eq(body.members->len, BODY_GUIDS_MAX);
+	more = body_guids(&body, "1");
+	ck_assert_ptr_nonnull(strstr(more, "at most 8192"));
+	body_clear(&body);
+}
+END_TEST
+
+/* ---- answers ---- */
+
+static const struct {
+	const char *answer; /* what the daemon says beside the P_Key */
+	bool guids, qos;
+	const char *shown;
+} shown[] = {
+	{"\"p_key\":\"0x7fff\",\"name\":\"Default\",\"ipoib\":true,\"all\":\"limited\","
+	 "\"full\":[\"0x0000000000000001\"]",
+	 true, false,
+	 "{\"partition\":\"management\",\"ip_over_ib\":true,\"index0\":false,"
+	 "\"membership\":\"limited\",\"guids\":[],\"effective\":{\"exists\":false,"
+	 "\"ip_over_ib\":false,\"service_level\":0}}"},
+	{"\"p_key\":\"0x031a\",\"name\":\"\",\"ipoib\":false,\"indx0\":true,\"all\":\"none\","
+	 "\"full\":[\"0x0002c903000a1b2c\"],\"limited\":[\"0x0000000000000002\"],"
+	 "\"both\":[\"0x0000000000000003\"]",
+	 true, false,
+	 "{\"partition\":\"api_pkey_0x31a\",\"ip_over_ib\":false,\"guids\":["
+	 "{\"guid\":\"0002c903000a1b2c\",\"index0\":true,\"membership\":\"full\"},"
+	 "{\"guid\":\"0000000000000003\",\"index0\":true,\"membership\":\"full\"},"
+	 "{\"guid\":\"0000000000000002\",\"index0\":true,\"membership\":\"limited\"}],"
+	 "\"effective\":{\"exists\":false,\"ip_over_ib\":false,\"service_level\":0}}"},
+	{"\"p_key\":\"0x0001\",\"name\":\"a\\\"b\",\"ipoib\":true", false, false,
+	 "{\"partition\":\"a\\\"b\",\"ip_over_ib\":true}"},
+	/* not given: the defaults of partitions.conf */
+	{"\"p_key\":\"0x0001\",\"name\":\"a\",\"mtu\":0,\"rate\":0,\"sl\":0,"
+	 "\"effective\":{\"exists\":true,\"ipoib\":true,\"mtu\":4,\"rate\":3,\"sl\":0}",
+	 false, true,
+	 "{\"partition\":\"a\",\"ip_over_ib\":false,\"qos_conf\":{\"mtu_limit\":2,"
+	 "\"service_level\":0,\"rate_limit\":10},\"effective\":{\"exists\":true,"
+	 "\"ip_over_ib\":true,\"service_level\":0,\"mtu\":2048,\"rate\":10}}"},
+	/* what clients refuse is shown as the nearest below */
+	{"\"p_key\":\"0x0001\",\"name\":\"a\",\"mtu\":1,\"rate\":21,\"sl\":7,"
+	 "\"effective\":{\"exists\":true,\"ipoib\":true,\"mtu\":1,\"rate\":21,\"sl\":0}",
+	 false, true,
+	 "{\"partition\":\"a\",\"ip_over_ib\":false,\"qos_conf\":{\"mtu_limit\":2,"
+	 "\"service_level\":7,\"rate_limit\":300},\"effective\":{\"exists\":true,"
+	 "\"ip_over_ib\":true,\"service_level\":0,\"mtu\":256,\"rate\":400}}"},
+	{"\"p_key\":\"0x0001\",\"name\":\"a\",\"mtu\":5,\"rate\":2,\"sl\":15", false, true,
+	 "{\"partition\":\"a\",\"ip_over_ib\":false,\"qos_conf\":{\"mtu_limit\":4,"
+	 "\"service_level\":15,\"rate_limit\":2.5},\"effective\":{\"exists\":false,"
+	 "\"ip_over_ib\":false,\"service_level\":0}}"},
+};
+
+START_TEST(answers)
+{
+	g_autofree char *text = g_strdup_printf("{%s}", shown[_i].answer);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	ck_assert(json_parser_load_from_data(parser, text, -1, NULL));
+	reads_add_partition(out, json_node_get_object(json_parser_get_root(parser)),
+			    shown[_i].guids, shown[_i].qos);
+	ck_assert_str_eq(out->str, shown[_i].shown);
+}
+END_TEST
+
+/* Each rate that a client may set is shown as it was set, but for those that clients refuse. */
+START_TEST(rates)
+{
+	static const double allowed[] = {2.5, 5,  10, 14,  20,	25,  30,  40, 56,
+					 60,  80, 100, 112, 120, 168, 200, 300};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(allowed); i++) {
+		g_autofree char *text = g_strdup_printf("{\"rate_limit\":%g}", allowed[i]);
+		g_autofree char *mistake = NULL;
+		struct body body;
+
+		body_init(&body);
+		mistake = body_parse(&body, text, strlen(text));
+		ck_assert_msg(!mistake, "%s", mistake);
+		ck_assert_uint_eq(body_rate_shown((unsigned int)body.rate),
+				  (unsigned int)(allowed[i] * 10));
+		body_clear(&body);
+	}
+}
+END_TEST
+
+/* ---- what the daemon is not asked ---- */
+
+static const struct {
+	const char *method, *path, *type, *body;
+	unsigned int rest; /* enum config_rest */
+	unsigned int status;
+	const char *allow;
+} refused[] = {
+	{"GET", "/ufmRest/resources/pkeys", "", NULL, CONFIG_REST_OFF, 404},
+	{"GET", "/ufmRest/resources", "", NULL, CONFIG_REST_WRITE, 404},
+	{"GET", "/ufmRest/", "", NULL, CONFIG_REST_WRITE, 404},
+	{"GET", "/ufmRestV3/resources/pkeys/0x1/guids", "", NULL, CONFIG_REST_WRITE, 404},
+	{"GET", "/ufmRest/resources/pkeys/0x8001", "", NULL, CONFIG_REST_WRITE, 400},
+	{"PATCH", "/ufmRest/resources/pkeys", "", NULL, CONFIG_REST_WRITE, 405, "GET, POST, PUT"},
+	{"PUT", "/ufmRest/resources/pkeys/0x1/", "", NULL, CONFIG_REST_WRITE, 405, "GET, DELETE"},
+	{"GET", "/ufmRest/actions/remove_guids_from_pkey", "", NULL, CONFIG_REST_WRITE, 405,
+	 "POST"},
+	{"POST", "/ufmRest/resources/pkeys", "text/plain", "{}", CONFIG_REST_WRITE, 415},
+	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, NULL, CONFIG_REST_WRITE, 400},
+	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{}", CONFIG_REST_WRITE, 400},
+	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{\"pkey\":\"1\"}", CONFIG_REST_READ, 403},
+	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{\"pkey\":\"0x7fff\"}", CONFIG_REST_WRITE,
+	 409},
+	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{\"pkey\":\"0x1001\"}", CONFIG_REST_WRITE,
+	 409},
+	{"PUT", "/ufmRest/resources/pkeys/", WEB_JSON "; charset=utf-8", "{\"pkey\":\"0xf\"}",
+	 CONFIG_REST_WRITE, 409},
+	{"DELETE", "/ufmRest/resources/pkeys/0x7fff", "", NULL, CONFIG_REST_WRITE, 409},
+	{"DELETE", "/ufmRest/resources/pkeys/x", "", NULL, CONFIG_REST_WRITE, 400},
+	{"DELETE", "/ufmRest/resources/pkeys/0x20/guids/x", "", NULL, CONFIG_REST_WRITE, 400},
+	/* nothing to do */
+	{"POST", "/ufmRest/actions/remove_guids_from_pkey", WEB_JSON,
+	 "{\"pkey\":\"0x20\",\"guids\":[]}", CONFIG_REST_WRITE, 200},
+};
+
+static const char *header_of(const struct answer *answer, const char *name)
+{
+	for (guint i = 0; i + 1 < answer->headers->len; i += 2)
+		if (!strcmp(answer->headers->pdata[i], name))
+			return answer->headers->pdata[i + 1];
+	return NULL;
+}
+
+START_TEST(refusals)
+{
+	struct config config = {.rest = refused[_i].rest, .rest_pkeys = {0x10, 0x1000}};
+	struct web web = {.config = &config};
+	struct request *request = request_new(refused[_i].method, refused[_i].path);
+	const char *body = refused[_i].body;
+	const struct answer *answer;
+
+	if (*refused[_i].type)
+		request_add_header(request, "Content-Type", refused[_i].type);
+	if (body)
+		request_set_body(request, g_bytes_new(body, strlen(body)));
+	rest_serve(&web, request);
+	answer = request_taken_answer(request);
+	ck_assert_ptr_nonnull(answer);
+	ck_assert_uint_eq(answer->status, refused[_i].status);
+	if (refused[_i].allow)
+		ck_assert_str_eq(header_of(answer, "Allow"), refused[_i].allow);
+	request_unref(request);
+}
+END_TEST
+
+TEST_SUITE
+{
+	Suite *suite = suite_create("rest");
+	TCase *tcase = tcase_create("rest");
+
+	tcase_add_loop_test(tcase, words_of_p_keys, 0, G_N_ELEMENTS(p_keys));
+	tcase_add_loop_test(tcase, words_of_guids, 0, G_N_ELEMENTS(guids));
+	tcase_add_loop_test(tcase, lines_for_the_daemon, 0, G_N_ELEMENTS(lines));
+	tcase_add_test(tcase, defaults);
+	tcase_add_loop_test(tcase, refused_bodies, 0, G_N_ELEMENTS(wrong_bodies));
+	tcase_add_test(tcase, bounds);
+	tcase_add_loop_test(tcase, answers, 0, G_N_ELEMENTS(shown));
+	tcase_add_test(tcase, rates);
+	tcase_add_loop_test(tcase, refusals, 0, G_N_ELEMENTS(refused));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
