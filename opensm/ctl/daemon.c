@@ -306,6 +306,17 @@ bool daemon_partitions_held(struct daemon *daemon)
 	return partition_requests_are_held(daemon->requests);
 }
 
+uint64_t daemon_partitions_kept_to(struct daemon *daemon)
+{
+	return partition_requests_kept_to(daemon->requests, daemon->replicator);
+}
+
+bool daemon_partitions_failed(struct daemon *daemon, unsigned int number, uint64_t *from,
+			      uint64_t *to, const char **why)
+{
+	return partition_requests_failed(daemon->requests, number, from, to, why);
+}
+
 const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial)
 {
 	return partition_requests_failure(daemon->requests, serial);

@@ -68,6 +68,9 @@ bool daemon_request_partitions(struct daemon *daemon, const struct partition_req
 /* How far a change is; for it and why it failed, see ctl/site/partition_requests.h. */
 enum partition_progress daemon_partitions_progress(struct daemon *daemon, uint64_t serial);
 bool daemon_partitions_held(struct daemon *daemon);
+uint64_t daemon_partitions_kept_to(struct daemon *daemon);
+bool daemon_partitions_failed(struct daemon *daemon, unsigned int number, uint64_t *from,
+			      uint64_t *to, const char **why);
 const char *daemon_partitions_failure(struct daemon *daemon, uint64_t serial);
 /* Serial of the policy in effect in the subnet; 0: there is none yet. */
 uint64_t daemon_partitions_serial(struct daemon *daemon);

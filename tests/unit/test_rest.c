@@ -82,26 +82,26 @@ static const struct {
 } lines[] = {
 	{"{\"pkey\": \"0x001A\", \"index0\": true, \"ip_over_ib\": true, \"membership\": \"full\", "
 	 "\"guids\": [\"0200000000000001\",\"0200000000000002\"]}",
-	 WRITE_ADD, "change by rest:U wait 0 strict merge 0x1a,ipoib,indx0:"
+	 WRITE_ADD, "change by rest:U wait none strict merge 0x1a,ipoib,indx0:"
 		    "0x200000000000001=full,0x200000000000002=full json"},
 	{"{\"pkey\":26,\"guids\":\"1,2\",\"memberships\":[\"limited\",\"FULL\"],\"x\":{}}",
-	 WRITE_ADD, "change by rest:U wait 0 strict merge 0x1a:0x1=limited,0x2=full json"},
+	 WRITE_ADD, "change by rest:U wait none strict merge 0x1a:0x1=limited,0x2=full json"},
 	{"{\"pkey\":\"1\",\"guids\":[\"1\"],\"ip_over_ib\":false,\"index0\":\"False\"}",
 	 WRITE_REPLACE,
-	 "change by rest:U wait 0 strict replace 0x1,ipoib=no,indx0=no:0x1=full json"},
+	 "change by rest:U wait none strict replace 0x1,ipoib=no,indx0=no:0x1=full json"},
 	{"{\"pkey\":\"0x1\",\"guids\":[]}", WRITE_REPLACE,
-	 "change by rest:U wait 0 strict replace 0x1: json"},
+	 "change by rest:U wait none strict replace 0x1: json"},
 	{"{\"pkey\":\"0x1\",\"partition_name\":\"a b;c:\\\"\",\"ip_over_ib\":true,\"mtu_limit\":4,"
 	 "\"service_level\":3,\"rate_limit\":2.5}",
 	 WRITE_MAKE,
-	 "change by rest:U wait 0 strict merge a_b_c__=0x1,ipoib,stays,mtu=5,rate=2,sl=3: json"},
+	 "change by rest:U wait none strict merge a_b_c__=0x1,ipoib,stays,mtu=5,rate=2,sl=3: json"},
 	{"{\"pkey\":\"0x1\",\"mtu_limit\":2,\"service_level\":0,\"rate_limit\":300}", WRITE_QOS,
-	 "change by rest:U wait 0 strict existing merge 0x1,mtu=4,rate=18,sl=0: json"},
+	 "change by rest:U wait none strict existing merge 0x1,mtu=4,rate=18,sl=0: json"},
 	{"{\"pkey\":\"0x1\",\"rate_limit\":\"400\"}", WRITE_QOS,
-	 "change by rest:U wait 0 strict existing merge 0x1,rate=21: json"},
+	 "change by rest:U wait none strict existing merge 0x1,rate=21: json"},
 	{"{\"pkey\":\"0x1\",\"guids\":[\"1\",\"2\"],\"membership\":\"limited\"}", WRITE_REMOVE,
-	 "change by rest:U wait 0 strict 0x1:0x1=none,0x2=none json"},
-	{"{\"pkey\":\"0x1\"}", WRITE_DELETE, "forget by rest:U wait 0 strict existing 0x1 json"},
+	 "change by rest:U wait none strict 0x1:0x1=none,0x2=none json"},
+	{"{\"pkey\":\"0x1\"}", WRITE_DELETE, "forget by rest:U wait none strict existing 0x1 json"},
 };
 
 START_TEST(lines_for_the_daemon)
@@ -130,7 +130,7 @@ START_TEST(defaults)
 	mistake = body_parse(&body, text, strlen(text));
 	ck_assert_ptr_null(mistake);
 	line = write_line(&body, WRITE_ADD, "jo \"x\" json 'y'", true);
-	ck_assert_str_eq(line, "partitions change by rest:jo__x__json__y_ wait 0 strict merge "
+	ck_assert_str_eq(line, "partitions change by rest:jo__x__json__y_ wait none strict merge "
 			       "0x1,ipoib:0x1=full json");
 	body_clear(&body);
 }

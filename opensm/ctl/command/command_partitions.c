@@ -466,6 +466,7 @@ struct wanted {
 	struct partition_request request;
 	const char *by;	    /* for the log; NULL: unknown */
 	uint64_t settle_ns; /* see command_policy_is_there() */
+	bool at_once;	    /* the answer is only that the request was taken */
 	char *text;	    /* of the request, to be freed */
 };
 
@@ -489,10 +490,14 @@ static bool take_options(struct wanted *wanted, char **words, unsigned int *at, 
 				return command_usage(error, "expected a user after 'by'") != NULL;
 		} else if (!strcmp(word, "wait")) {
 			word = words[++*at];
-			if (!word || !find_number(word, WAIT_MAX_S, &seconds))
-				return command_usage(error, "expected 0 to %u seconds after 'wait'",
+			wanted->at_once = word && !strcmp(word, "none");
+			if (!wanted->at_once &&
+			    (!word || !find_number(word, WAIT_MAX_S, &seconds)))
+				return command_usage(error,
+						     "expected none, or 0 to %u seconds, after "
+						     "'wait'",
 						     WAIT_MAX_S) != NULL;
-			wanted->settle_ns = seconds * NS_PER_S;
+			wanted->settle_ns = wanted->at_once ? 0 : seconds * NS_PER_S;
 		} else {
 			break;
 		}
@@ -588,23 +593,48 @@ static GVariant *change(struct command_call *call, GError **error)
 	note(call, &wanted, serial, wrong);
 	if (wrong)
 		return refused(call, wrong, error);
+	if (wanted.at_once)
+		return command_policy_answer(call->env, serial);
 	call->policy = serial;
 	call->settle_ns = wanted.settle_ns;
 	call->later = !command_policy_is_there(call->env, serial, call->settle_ns, 0);
 	return call->later ? NULL : command_policy_answer(call->env, serial);
 }
 
-/* Serials of the latest policy and of the one in effect: cheap, to be asked often. */
+static void add_failures(GVariantBuilder *builder, struct daemon *daemon)
+{
+	GVariantBuilder list, row;
+	uint64_t from, to;
+	const char *why;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; daemon_partitions_failed(daemon, i, &from, &to, &why); i++) {
+		answer_begin(&row);
+		answer_number(&row, "from", from);
+		answer_number(&row, "to", to);
+		answer_text(&row, "error", why);
+		answer_append(&list, &row);
+	}
+	answer_member(builder, "failures", &list);
+}
+
+/* How far requests are that were answered at once: cheap, to be asked often. */
 static GVariant *tell_serial(struct command_call *call)
 {
 	struct partition_rules *rules = slot_take(&call->context->partition_rules);
+	uint64_t in_effect = call->subnet->partitions->rules->serial;
+	struct daemon *daemon = call->env->daemon;
 	GVariantBuilder builder;
 
 	answer_begin(&builder);
 	answer_number(&builder, "serial", rules->serial);
-	answer_number(&builder, "policy", call->subnet->partitions->rules->serial);
-	answer_flag(&builder, "held", daemon_partitions_held(call->env->daemon));
-	answer_text(&builder, "text", call->subnet->partitions->rules->serial == rules->serial
+	answer_number(&builder, "kept", daemon_partitions_kept_to(daemon));
+	answer_number(&builder, "policy", in_effect);
+	answer_flag(&builder, "held", daemon_partitions_held(daemon));
+	answer_flag(&builder, "master",
+		    atomic_load(&call->context->sm_state) == IBA_SM_MASTER);
+	add_failures(&builder, daemon);
+	answer_text(&builder, "text", in_effect == rules->serial
 					      ? "the latest policy is in effect"
 					      : "the latest policy is not in effect yet");
 	partition_rules_unref(rules);

@@ -16,6 +16,8 @@
 
 #define SWEEPS_A_SECOND 10 /* for changes that keep coming */
 #define SWEEPS_AT_ONCE 10  /* for those that come after a while */
+#define SWEEP_SHARE 4	   /* times that a sweep took until the next one, if they are long */
+#define SWEEP_COST_MAX_NS (2 * NS_PER_S)
 #define FAILURES_KEPT 64
 
 /* Requests that failed: serials. */
@@ -66,6 +68,18 @@ static void want_sweep(struct partition_requests *requests)
 		event_emit(&requests->context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	else
 		timer_start(&requests->sweep, bucket_wait(&requests->pace, now));
+}
+
+/* Sweeps for changes take a fifth of the time at most; but none waits longer than a second or two. */
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	const struct sweep_done done = sweep_done_unpack(value);
+	struct partition_requests *requests = arg;
+	struct bucket *pace = &requests->pace;
+
+	if (done.reasons & SWEEP_POLICY)
+		pace->full_ns = MAX(pace->full_ns, actor_now(requests->main)) +
+				MIN(SWEEP_SHARE * done.took_us * NS_PER_US, SWEEP_COST_MAX_NS);
 }
 
 static void on_sweep(struct timer *timer)
@@ -375,6 +389,34 @@ bool partition_requests_are_kept(const struct partition_requests *requests, uint
 	       (!requests->not_kept || requests->not_kept < serial);
 }
 
+uint64_t partition_requests_kept_to(struct partition_requests *requests,
+				    struct replicator *replicator)
+{
+	struct partition_rules *rules = slot_take(&requests->context->partition_rules);
+	uint64_t published = MAX(rules->serial, requests->decided);
+
+	partition_rules_unref(rules);
+	if (!replicator_is_on(replicator))
+		return published;
+	if (requests->keep_asked < published && are_told(requests))
+		ask_if_kept(requests, replicator, published);
+	return requests->kept;
+}
+
+bool partition_requests_failed(const struct partition_requests *requests, unsigned int number,
+			       uint64_t *from, uint64_t *to, const char **why)
+{
+	const struct failure *failure;
+
+	if (number >= requests->failures->len)
+		return false;
+	failure = &g_array_index(requests->failures, struct failure, number);
+	*from = failure->from;
+	*to = failure->to;
+	*why = failure->why;
+	return true;
+}
+
 static bool is_in_effect(const struct partition_requests *requests, uint64_t serial)
 {
 	struct subnet *subnet = slot_take(&requests->context->subnet);
@@ -421,6 +463,7 @@ struct partition_requests *partition_requests_new(struct context *context, struc
 	bucket_init(&requests->pace, SWEEPS_A_SECOND, SWEEPS_AT_ONCE);
 	timer_init(&requests->sweep, main, on_sweep);
 	event_subscribe(&context->bus, EVENT_PARTITIONS_TOLD, main, on_told, requests);
+	event_subscribe(&context->bus, EVENT_SWEEP_DONE, main, on_sweep_done, requests);
 	return requests;
 }
 

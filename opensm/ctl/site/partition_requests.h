@@ -43,6 +43,12 @@ enum partition_progress partition_requests_progress(struct partition_requests *r
 						    struct replicator *replicator, uint64_t serial);
 /* Whether a sweep waits for further changes. */
 bool partition_requests_are_held(const struct partition_requests *requests);
+/* All requests up to this serial are kept, or have failed. */
+uint64_t partition_requests_kept_to(struct partition_requests *requests,
+				    struct replicator *replicator);
+/* The latest failures, by number: serials and why. False: there are no more. */
+bool partition_requests_failed(const struct partition_requests *requests, unsigned int number,
+			       uint64_t *from, uint64_t *to, const char **why);
 /* Why the change failed after it was taken; NULL: it did not. */
 const char *partition_requests_failure(const struct partition_requests *requests, uint64_t serial);
 /* False: another SM has become MASTER and may not know of it. */

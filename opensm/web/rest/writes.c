@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writes. The daemon answers a change when it is on the disk and with the standbys; whether tables
- * are set is asked later, one question for all writes that wait.
+ * Writes. The daemon answers a change at once, so that many are kept together. Whether it is on the
+ * disk and with the standbys, and then whether tables are set, is asked by one question for all
+ * writes that wait.
  */
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #define PATIENCE_MS 9000 /* clients give up after 10 s */
 #define SETTLE_US (5 * G_USEC_PER_SEC)
 #define LOOK_MS 20
+#define LOOK_SOON_MS 2 /* a disk takes about as long */
 #define LOOK_PATIENCE_MS 2000
 
 /* ---- lines ---- */
@@ -79,7 +81,7 @@ char *write_line(const struct body *body, enum write_kind kind, const char *user
 	g_autofree char *by = safe_user(user);
 	GString *line = g_string_new("partitions");
 
-	g_string_append_printf(line, " %s by rest:%s wait 0 strict",
+	g_string_append_printf(line, " %s by rest:%s wait none strict",
 			       kind == WRITE_DELETE ? "forget" : "change", by);
 	if (kind == WRITE_DELETE || kind == WRITE_QOS)
 		g_string_append(line, " existing");
@@ -97,42 +99,6 @@ char *write_line(const struct body *body, enum write_kind kind, const char *user
 	}
 	g_string_append(line, " json");
 	return g_string_free(line, FALSE);
-}
-
-/* ---- the wait for tables ---- */
-
-static void look(struct call *call);
-
-static void settled(struct call *call, bool yes)
-{
-	request_set_header(call->request, "X-Opensm-Settled", yes ? "true" : "false");
-	call_done(call);
-}
-
-static gboolean on_time(gpointer data)
-{
-	look(data);
-	return G_SOURCE_REMOVE;
-}
-
-static void on_policy(void *arg, enum control_status status, GBytes *text)
-{
-	struct call *call = arg;
-	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *answer = status == CONTROL_DONE ? json_read(parser, text) : NULL;
-
-	if (answer && json_number(answer, "policy") >= (gint64)call->serial)
-		settled(call, true);
-	else if (!answer || json_flag(answer, "held") || g_get_monotonic_time() >= call->until_us)
-		settled(call, false);
-	else
-		g_timeout_add(LOOK_MS, on_time, call);
-}
-
-static void look(struct call *call)
-{
-	asker_ask(call->web->asker, "partitions serial json", LOOK_MS / 2, LOOK_PATIENCE_MS,
-		  on_policy, call);
 }
 
 /* ---- the change ---- */
@@ -163,6 +129,76 @@ static void note(const struct call *call, const char *result)
 	    call->body.p_key, call->body.members->len, result);
 }
 
+/* ---- the wait for the disk, standbys and tables ---- */
+
+static void look(struct call *call);
+
+static gboolean on_time(gpointer data)
+{
+	look(data);
+	return G_SOURCE_REMOVE;
+}
+
+/* Why the change failed after it was taken; NULL: it did not. */
+static const char *failure_of(JsonObject *answer, uint64_t serial)
+{
+	JsonArray *list = json_list(answer, "failures");
+	guint n = list ? json_array_get_length(list) : 0;
+
+	for (guint i = 0; i < n; i++) {
+		JsonNode *node = json_array_get_element(list, i);
+		JsonObject *row = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+
+		if ((gint64)serial >= json_number(row, "from") &&
+		    (gint64)serial <= json_number(row, "to"))
+			return json_text(row, "error");
+	}
+	return NULL;
+}
+
+static void settled(struct call *call, bool yes)
+{
+	note(call, "done");
+	request_set_header(call->request, "X-Opensm-Settled", yes ? "true" : "false");
+	call_done(call);
+}
+
+static void lost(struct call *call, const char *why)
+{
+	g_autoptr(GBytes) bytes = g_bytes_new(why, strlen(why));
+
+	note(call, why);
+	api_fail(call->web, call->request, CONTROL_FAILED, bytes, 503);
+	call_free(call);
+}
+
+static void on_progress(void *arg, enum control_status status, GBytes *text)
+{
+	struct call *call = arg;
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *answer = status == CONTROL_DONE ? json_read(parser, text) : NULL;
+	const char *failure = failure_of(answer, call->serial);
+	bool kept = json_number(answer, "kept") >= (gint64)call->serial;
+	bool late = g_get_monotonic_time() >= call->until_us;
+
+	if (failure)
+		lost(call, failure);
+	else if (!answer || !json_flag(answer, "master") || (late && !kept))
+		lost(call, "whether the change is kept could not be found out");
+	else if (kept && json_number(answer, "policy") >= (gint64)call->serial)
+		settled(call, true);
+	else if (kept && (late || json_flag(answer, "held")))
+		settled(call, false);
+	else
+		g_timeout_add(kept ? LOOK_MS : LOOK_SOON_MS, on_time, call);
+}
+
+static void look(struct call *call)
+{
+	asker_ask(call->web->asker, "partitions serial json", LOOK_SOON_MS / 2, LOOK_PATIENCE_MS,
+		  on_progress, call);
+}
+
 static void refused(struct call *call, enum control_status status, const char *text,
 		    JsonObject *answer)
 {
@@ -186,18 +222,14 @@ static void on_changed(void *arg, struct reply *reply)
 	g_autoptr(JsonParser) parser = json_parser_new();
 	JsonObject *answer = json_read(parser, bytes);
 
-	if (!answer || reply->status != CONTROL_DONE || !json_flag(answer, "kept")) {
+	if (!answer || reply->status != CONTROL_DONE || json_text(answer, "error")[0]) {
 		refused(call, reply->status == CONTROL_DONE ? CONTROL_FAILED : reply->status, text,
 			answer);
 		return;
 	}
 	call->serial = (uint64_t)json_number(answer, "serial");
 	call->until_us = g_get_monotonic_time() + SETTLE_US;
-	note(call, "done");
-	if (json_flag(answer, "in_effect"))
-		settled(call, true);
-	else
-		look(call);
+	look(call);
 }
 
 static void send_change(struct call *call, bool new)
