@@ -16,8 +16,8 @@
 
 #define SWEEPS_A_SECOND 10 /* for changes that keep coming */
 #define SWEEPS_AT_ONCE 10  /* for those that come after a while */
-#define SWEEP_SHARE 4	   /* times that a sweep took until the next one, if they are long */
-#define SWEEP_COST_MAX_NS (2 * NS_PER_S)
+#define SWEEP_REST 9	   /* times that a sweep took, until the next one */
+#define SWEEP_REST_MAX_NS (5 * NS_PER_S)
 #define FAILURES_KEPT 64
 
 /* Requests that failed: serials. */
@@ -70,7 +70,7 @@ static void want_sweep(struct partition_requests *requests)
 		timer_start(&requests->sweep, bucket_wait(&requests->pace, now));
 }
 
-/* Sweeps for changes take a fifth of the time at most; but none waits longer than a second or two. */
+/* Sweeps for changes that keep coming take a tenth of the time, as far as none waits for long. */
 static void on_sweep_done(void *arg, uint64_t value)
 {
 	const struct sweep_done done = sweep_done_unpack(value);
@@ -79,7 +79,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	if (done.reasons & SWEEP_POLICY)
 		pace->full_ns = MAX(pace->full_ns, actor_now(requests->main)) +
-				MIN(SWEEP_SHARE * done.took_us * NS_PER_US, SWEEP_COST_MAX_NS);
+				MIN(SWEEP_REST * done.took_us * NS_PER_US, SWEEP_REST_MAX_NS);
 }
 
 static void on_sweep(struct timer *timer)

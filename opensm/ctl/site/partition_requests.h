@@ -46,7 +46,7 @@ bool partition_requests_are_held(const struct partition_requests *requests);
 /* All requests up to this serial are kept, or have failed. */
 uint64_t partition_requests_kept_to(struct partition_requests *requests,
 				    struct replicator *replicator);
-/* The latest failures, by number: serials and why. False: there are no more. */
+/* The latest failures, by number: serials and why. False: past the last. */
 bool partition_requests_failed(const struct partition_requests *requests, unsigned int number,
 			       uint64_t *from, uint64_t *to, const char **why);
 /* Why the change failed after it was taken; NULL: it did not. */

@@ -155,17 +155,14 @@ static char *strip(char *text)
 	return g_strchomp(text + strspn(text, " \t\r\f\v"));
 }
 
-/* The end of the text up to one of the characters, outside quotes. */
+/* The end of the text up to one of the characters, of which there are 1 or 2, outside quotes. */
 static char *find_end(char *at, const char *stops)
 {
+	char a = stops[0], b = stops[1] ? stops[1] : a;
 	bool quoted = false;
 
-	for (; *at; at++) {
-		if (*at == '"')
-			quoted = !quoted;
-		else if (!quoted && strchr(stops, *at))
-			break;
-	}
+	for (; *at && (quoted || (*at != a && *at != b)); at++)
+		quoted ^= *at == '"';
 	return at;
 }
 

@@ -253,7 +253,7 @@ void read_version(struct call *call, const char *argument)
 	asker_ask(call->web->asker, "version json", 1000, PATIENCE_MS, on_version, call);
 }
 
-/* Never a key: whether it is one that everybody knows. */
+/* Never a key: whether it is a well-known one. */
 static void on_status(void *arg, enum control_status status, GBytes *text)
 {
 	struct call *call = arg;
