@@ -34,6 +34,8 @@ static const struct route {
 	{"GET", "/api/v1/ports", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/cable", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/history", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/whole", WEB_READER, "fabric", api_fabric},
+	{"GET", "/api/v1/where", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/sms", WEB_READER, "api", api_sms},
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
 	{"GET", "/ufmRest/*", WEB_READER, "rest", rest_serve},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Answers about the fabric: they are JSON, agree with the fabric, and stay small. */
 #include <check.h>
+#include <inttypes.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 #include <unistd.h>
@@ -224,6 +225,86 @@ START_TEST(bundles)
 }
 END_TEST
 
+/* All switches with their own cables, in the groups that the boxes of the summary are. */
+START_TEST(whole)
+{
+	JsonObject *answer;
+	JsonArray *groups;
+	guint in_pods = 0;
+
+	begin("fattree:8");
+	answer = ask(fabric_whole, "");
+	ck_assert_uint_eq(n_rows(answer, "boxes"), 80);
+	ck_assert_int_eq(sum(answer, "boxes", "hosts"), 128);
+	ck_assert_uint_eq(n_rows(answer, "bundles"), 2 * 128);
+	ck_assert_int_eq(sum(answer, "bundles", "cables"), 2 * 128);
+	groups = json_object_get_array_member(answer, "group_of");
+	ck_assert_uint_eq(json_array_get_length(groups), 80);
+	for (guint i = 0; i < 80; i++) {
+		guint group = (guint)json_array_get_int_element(groups, i);
+
+		ck_assert_int_eq(number_at(answer, "groups", group, "level"),
+				 number_at(answer, "boxes", i, "level"));
+		if (number_at(answer, "boxes", i, "level") == 2) {
+			ck_assert_int_eq(number_at(answer, "groups", group, "switches"), 8);
+			in_pods++;
+		}
+	}
+	ck_assert_uint_eq(in_pods, 32);
+	end();
+	begin("torus:8x8x8");
+	expect_wrong(fabric_whole, "", FABRIC_WRONG,
+		     "the fabric has 512 switches: too many for one answer, which has at most 500");
+	end();
+}
+END_TEST
+
+/* Each box of the way is in what the one before opens to; the last is the switch. */
+static void follow_way(const char *guid, const char *last)
+{
+	g_autofree char *argument_text = g_strdup_printf("node=%s", guid);
+	JsonArray *list = json_object_get_array_member(ask(fabric_where, argument_text), "way");
+	g_autoptr(GPtrArray) way = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < json_array_get_length(list); i++)
+		g_ptr_array_add(way, g_strdup(json_array_get_string_element(list, i)));
+	ck_assert_uint_gt(way->len, 0);
+	ck_assert_str_eq(way->pdata[way->len - 1], last);
+	for (guint i = 0; i < way->len; i++) {
+		JsonObject *answer = ask(fabric_links, i ? way->pdata[i - 1] : "");
+		bool found = false;
+
+		for (guint row = 0; row < n_rows(answer, "boxes"); row++)
+			found |= !strcmp(text_at(answer, "boxes", row, "open"), way->pdata[i]);
+		ck_assert_msg(found, "%s: no %s", guid, (char *)way->pdata[i]);
+	}
+}
+
+START_TEST(way_to_a_node)
+{
+	begin(fabrics[_i].spec);
+	for (uint32_t i = 0; i < bed->subnet.fabric->n_nodes; i += 7) {
+		const struct fabric_node *node = &bed->subnet.fabric->nodes[i];
+		const struct fabric_node *sw = node;
+		g_autofree char *guid = g_strdup_printf("0x%016" PRIx64, node->guid);
+		g_autofree char *last = NULL;
+
+		for (unsigned int num = 1; sw->sw == FABRIC_NONE && num <= node->num_ports; num++) {
+			uint32_t peer = bed->subnet.fabric->ports[node->first_port + num].peer;
+
+			if (peer != FABRIC_NONE)
+				sw = &bed->subnet.fabric
+					      ->nodes[bed->subnet.fabric->ports[peer].node];
+		}
+		last = g_strdup_printf("switch=0x%016" PRIx64, sw->guid);
+		follow_way(guid, last);
+	}
+	expect_wrong(fabric_where, "node=0x1", FABRIC_NOT_FOUND,
+		     "node=0x0000000000000001: not in the fabric now");
+	end();
+}
+END_TEST
+
 /* A dead leaf, a lost cable, load and errors stand out where they are. */
 START_TEST(trouble_stands_out)
 {
@@ -397,6 +478,8 @@ TEST_SUITE
 
 	tcase_add_loop_test(pictures, boxes_open, 0, G_N_ELEMENTS(fabrics));
 	tcase_add_test(pictures, bundles);
+	tcase_add_test(pictures, whole);
+	tcase_add_loop_test(pictures, way_to_a_node, 0, G_N_ELEMENTS(fabrics));
 	tcase_add_test(pictures, trouble_stands_out);
 	suite_add_tcase(suite, pictures);
 	tcase_add_test(lists, ports_in_parts);

@@ -24,7 +24,8 @@ static const struct question {
 	fabric_answer_fn *answer;
 } questions[] = {
 	{"summary", fabric_summary}, {"nodes", fabric_nodes}, {"links", fabric_links},
-	{"ports", fabric_ports},     {"cable", fabric_cable},
+	{"ports", fabric_ports},     {"cable", fabric_cable}, {"whole", fabric_whole},
+	{"where", fabric_where},
 };
 
 struct client {

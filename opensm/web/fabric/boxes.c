@@ -289,6 +289,18 @@ bool boxes_open(struct boxes *boxes, const struct fabric_view *view, const struc
 	return true;
 }
 
+void boxes_open_whole(struct boxes *boxes, const struct fabric_view *view)
+{
+	*boxes = (struct boxes){.view = view};
+	boxes->boxes = g_array_new(FALSE, FALSE, sizeof(struct box));
+	boxes->bundles = g_array_new(FALSE, FALSE, sizeof(struct bundle));
+	boxes->box_of = new_none(view->image.header->n_nodes);
+	for (uint32_t i = 0; i < view->image.header->n_nodes; i++)
+		if (view_is_switch(view, i))
+			boxes->box_of[i] = add_box(boxes, BOX_SWITCH, i);
+	count_boxes(boxes);
+}
+
 void boxes_clear(struct boxes *boxes)
 {
 	if (boxes->boxes)
@@ -383,24 +395,24 @@ void boxes_find_bundles(struct boxes *boxes)
 
 /* ---- as JSON ---- */
 
-/* The argument that opens a box. */
-static void emit_opening(struct emit *emit, const char *word, uint64_t guid)
-{
-	g_autofree char *text = g_strdup_printf("%s=0x%016" G_GINT64_MODIFIER "x", word, guid);
+static const char *const kinds[] = {[BOX_SWITCH] = "switch",
+				    [BOX_GROUP] = "group",
+				    [BOX_SET] = "set",
+				    [BOX_GROUPS] = "groups"};
 
-	emit_text(emit, text);
+char *boxes_opening(const struct boxes *boxes, const struct box *box)
+{
+	return g_strdup_printf("%s=0x%016" G_GINT64_MODIFIER "x", kinds[box->kind],
+			       boxes->view->image.nodes[box->head].guid);
 }
 
 static void emit_box(const struct boxes *boxes, const struct box *box, struct emit *emit)
 {
-	static const char *const kinds[] = {[BOX_SWITCH] = "switch",
-					    [BOX_GROUP] = "group",
-					    [BOX_SET] = "set",
-					    [BOX_GROUPS] = "groups"};
 	const struct image_node *head = &boxes->view->image.nodes[box->head];
+	g_autofree char *opening = boxes_opening(boxes, box);
 
 	emit_begin(emit, '[');
-	emit_opening(emit, kinds[box->kind], head->guid);
+	emit_text(emit, opening);
 	emit_text(emit, kinds[box->kind]);
 	emit_text(emit, image_name(&boxes->view->image, head->name));
 	emit_number(emit, head->level);

@@ -36,6 +36,10 @@ struct boxes {
 /* Opens the fabric, or what one of the arguments group, set and groups names. */
 bool boxes_open(struct boxes *boxes, const struct fabric_view *view, const struct args *args,
 		GError **error);
+/* Each switch is a box. */
+void boxes_open_whole(struct boxes *boxes, const struct fabric_view *view);
+/* The argument that opens it, newly allocated. */
+char *boxes_opening(const struct boxes *boxes, const struct box *box);
 void boxes_find_bundles(struct boxes *boxes);
 void boxes_clear(struct boxes *boxes);
 

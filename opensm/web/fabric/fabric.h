@@ -20,6 +20,8 @@ enum fabric_error {
 	FABRIC_NOT_FOUND, /* what an argument names */
 };
 
+#define FABRIC_WHOLE_MAX 500
+
 /* An image with the groups of its switches. Immutable. */
 struct fabric_view;
 
@@ -41,6 +43,12 @@ typedef const char *fabric_argument_fn(const void *from, const char *name);
  * remain without these. Many switches with the same neighbours are a set, and many groups are
  * together. Without arguments: the fabric. group=, set=, groups=GUID: what a box has as "open".
  *
+ * fabric_whole: each switch as a box, the groups they are in, and all bundles; no arguments. For
+ * fabrics of at most FABRIC_WHOLE_MAX switches.
+ *
+ * fabric_where: node=GUID: the boxes that are to be opened one after the other to see a switch, or
+ * the switch at which a host is, and the box of that switch.
+ *
  * fabric_nodes: level=N: switches of that level, 1 being the lowest, 0 all others; switch=GUID:
  * hosts at it; group=, set=, groups=: the boxes alone; name=, lid=, problem=, limit=, after=: of
  * all nodes.
@@ -54,6 +62,8 @@ typedef bool fabric_answer_fn(const struct fabric_view *view, fabric_argument_fn
 			      const void *from, GString *out, GError **error);
 fabric_answer_fn fabric_summary;
 fabric_answer_fn fabric_links;
+fabric_answer_fn fabric_whole;
+fabric_answer_fn fabric_where;
 fabric_answer_fn fabric_nodes;
 fabric_answer_fn fabric_ports;
 fabric_answer_fn fabric_cable;

@@ -10,4 +10,5 @@ libwebfabric_a_SOURCES = \
 	opensm/web/fabric/links.c \
 	opensm/web/fabric/nodes.c \
 	opensm/web/fabric/ports.c \
-	opensm/web/fabric/view.c opensm/web/fabric/view.h
+	opensm/web/fabric/view.c opensm/web/fabric/view.h \
+	opensm/web/fabric/whole.c
