@@ -46,3 +46,4 @@ include tests/interop/local.mk
 include tests/style/local.mk
 include tests/bench/local.mk
 include tests/mutate/local.mk
+include tests/page/local.mk

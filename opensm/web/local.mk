@@ -31,6 +31,8 @@ libweb_a_SOURCES += \
 	opensm/web/api/sms.c \
 	opensm/web/api/stats.c opensm/web/api/stats.h \
 	opensm/web/api/wait.c opensm/web/api/wait.h
+libweb_a_SOURCES += opensm/web/page/asset.h \
+	opensm/web/page/page.c opensm/web/page/page.h
 libweb_a_SOURCES += \
 	opensm/web/rest/body.c opensm/web/rest/body.h \
 	opensm/web/rest/ports.c \
@@ -44,3 +46,21 @@ dist_man_MANS += man/opensm-web.8 man/opensm-web.conf.5
 sbin_PROGRAMS += opensm/web/opensm-web
 opensm_web_opensm_web_SOURCES = opensm/web/main.c
 opensm_web_opensm_web_LDADD = $(LIBS_WEB)
+
+# The page: each asset compressed ahead.
+page_assets = \
+	opensm/web/page/index.html opensm/web/page/style.css opensm/web/page/icon.svg \
+	opensm/web/page/app.js opensm/web/page/draw.js \
+	opensm/web/page/events.js opensm/web/page/health.js opensm/web/page/inspect.js \
+	opensm/web/page/layout.js opensm/web/page/links.js opensm/web/page/missing.js \
+	opensm/web/page/model.js opensm/web/page/partitions.js opensm/web/page/path.js \
+	opensm/web/page/picture.js \
+	opensm/web/page/poll.js opensm/web/page/ports.js opensm/web/page/sa.js \
+	opensm/web/page/security.js opensm/web/page/sms.js opensm/web/page/sweeps.js \
+	opensm/web/page/words.js
+EXTRA_DIST += $(page_assets) opensm/web/page/pack.sh
+nodist_libweb_a_SOURCES = opensm/web/page/assets.c
+CLEANFILES += opensm/web/page/assets.c
+opensm/web/page/assets.c: $(page_assets) opensm/web/page/pack.sh
+	$(AM_V_GEN)$(SHELL) $(srcdir)/opensm/web/page/pack.sh $@ \
+		$(page_assets:%=$(srcdir)/%)

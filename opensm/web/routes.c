@@ -9,6 +9,7 @@
 #include "web/auth/login.h"
 #include "web/base/address.h"
 #include "web/base/exchange.h"
+#include "web/page/page.h"
 #include "web/rest/rest.h"
 
 /*
@@ -27,6 +28,8 @@ static const struct route {
 	{"GET", "/healthz", WEB_NOBODY, "healthz", probe_health},
 	{"GET", "/metrics", WEB_READER, "metrics", metrics_daemon},
 	{"GET", "/metrics/ports", WEB_READER, "metrics_ports", metrics_ports},
+	{"GET", "/", WEB_READER, "page", page_serve},
+	{"GET", "/assets/*", WEB_READER, "page", page_serve},
 	{"GET", "/api/v1/wait", WEB_READER, "wait", wait_for_news},
 	{"GET", "/api/v1/summary", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/nodes", WEB_READER, "fabric", api_fabric},

@@ -199,6 +199,24 @@ static void request_free(struct request *request)
 	g_free(request);
 }
 
+bool request_takes_gzip(const struct request *request)
+{
+	const char *accept = request_header(request, "Accept-Encoding");
+	g_auto(GStrv) codings = g_strsplit(accept ? accept : "", ",", 32);
+
+	for (unsigned int i = 0; codings[i]; i++) {
+		g_auto(GStrv) parts = g_strsplit(g_strstrip(codings[i]), ";", 2);
+		double q = 1;
+
+		if (!parts[0] || g_ascii_strcasecmp(g_strstrip(parts[0]), "gzip") != 0)
+			continue;
+		if (parts[1] && g_str_has_prefix(g_strstrip(parts[1]), "q="))
+			q = g_ascii_strtod(parts[1] + 2, NULL);
+		return q > 0;
+	}
+	return false;
+}
+
 struct request *request_ref(struct request *request)
 {
 	request->state->references++;

@@ -31,6 +31,8 @@ const char *request_argument(const struct request *request, const char *name);
 const char *request_header(const struct request *request, const char *name);
 /* All arguments of that name in their order, up to NULL. */
 const char *const *request_arguments(const struct request *request, const char *name);
+/* Accept-Encoding has gzip, and not with ";q=0". */
+bool request_takes_gzip(const struct request *request);
 
 /*
  * Every request is answered once, in its handler or later: a handler that returns without an answer

@@ -165,32 +165,13 @@ static const char *header_of(const struct answer *answer, const char *name)
 	return NULL;
 }
 
-/* A coding that the client takes, and that is not refused with ";q=0". */
-static bool takes_gzip(const struct request *request)
-{
-	const char *accept = request_header(request, "Accept-Encoding");
-	g_auto(GStrv) codings = g_strsplit(accept ? accept : "", ",", 32);
-
-	for (unsigned int i = 0; codings[i]; i++) {
-		g_auto(GStrv) parts = g_strsplit(g_strstrip(codings[i]), ";", 2);
-		double q = 1;
-
-		if (!parts[0] || g_ascii_strcasecmp(g_strstrip(parts[0]), "gzip") != 0)
-			continue;
-		if (parts[1] && g_str_has_prefix(g_strstrip(parts[1]), "q="))
-			q = g_ascii_strtod(parts[1] + 2, NULL);
-		return q > 0;
-	}
-	return false;
-}
-
 static bool is_worth_squeezing(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
 	goffset size = size_of(answer);
 
 	return is_text(answer->type) && !header_of(answer, "Content-Encoding") &&
-	       size >= GZIP_MIN && takes_gzip(request) &&
+	       size >= GZIP_MIN && request_takes_gzip(request) &&
 	       (!request_caller(request)->local || size <= GZIP_LOCAL_MAX);
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// What was there and is not: by the events, as the fabric does not have it any more.
+
+const end = (guid, port) => `${guid}:${port}`;
+
+function typeOf(text) {
+	return /^(switch|router|host)/.exec(text)?.[1] ?? 'node';
+}
+
+// "switch leaf-0 (0x...) and its 4 hosts are gone": what is between the type and the GUID
+function nameOf(text) {
+	return /^(?:switch|router|host|node)\s(.*?) \(0x[0-9a-f]{16}\)/.exec(text)?.[1] ?? '';
+}
+
+export class Missing {
+	constructor() {
+		this.clear();
+	}
+
+	clear() {
+		this.byNode = new Map();
+		this.byEnd = new Map();
+	}
+
+	take(events) {
+		for (const event of events) this.takeOne(event);
+	}
+
+	takeOne(event) {
+		const { change, guid } = event;
+		if (change === 'link_down')
+			this.byEnd.set(end(guid, event.port), {
+				guid,
+				peer: event.peer_guid,
+				text: event.text,
+				ends: [end(guid, event.port), end(event.peer_guid, event.peer_port)],
+			});
+		else if (change === 'link_up')
+			this.restored([end(guid, event.port), end(event.peer_guid, event.peer_port)]);
+		else if (change === 'nodes_gone')
+			this.byNode.set(guid, {
+				guid,
+				peer: event.peer_guid,
+				text: event.text.split(': link')[0],
+				type: typeOf(event.text),
+				name: nameOf(event.text),
+				ends: [end(guid, event.port), end(event.peer_guid, event.peer_port)],
+			});
+		else if (change === 'nodes_new') this.returned(guid);
+	}
+
+	restored(ends) {
+		for (const [key, link] of this.byEnd)
+			if (link.ends.some((one) => ends.includes(one))) this.byEnd.delete(key);
+	}
+
+	// Its cables are up as well, or have events of their own.
+	returned(guid) {
+		this.byNode.delete(guid);
+		for (const [key, link] of this.byEnd)
+			if (link.guid === guid || link.peer === guid) this.byEnd.delete(key);
+	}
+
+	get nodes() {
+		return [...this.byNode.values()];
+	}
+
+	get links() {
+		return [...this.byEnd.values()].filter(
+			(link) => !this.byNode.has(link.guid) && !this.byNode.has(link.peer),
+		);
+	}
+}
