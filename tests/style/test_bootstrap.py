@@ -277,6 +277,21 @@ clean: ; @:""")
         self.assertIn(f'; {directory} {directory}\n', output)
         self.assertFalse(os.path.exists(directory))
 
+    def test_serves_at_the_first_free_port(self):
+        self.makefile("""all: ; @mkdir -p opensm/web; cp ../daemon opensm/opensm; \\
+	cp ../web opensm/web/opensm-web
+clean: ; @:""")
+        self.program('daemon', '#!/bin/sh\necho up\n')
+        self.program('web', '#!/bin/bash\ngrep -q "listen 127.0.0.1:9317" "$2" || exit 1\n'
+                     f'echo $$ >{self.path("pid")}\necho serving at\nexec sleep 100\n')
+        child = self.start('run')
+        output = child.communicate(timeout=PATIENCE)[0].decode()
+        self.assertEqual(child.returncode, 0, output)
+        self.assertIn('browser: http://127.0.0.1:9317/\n', output)
+        self.assertLess(output.index('9317'), output.index('up\n'))
+        with open(self.path('pid')) as file:
+            self.assert_gone(int(file.read()))
+
 
 class Tally(unittest.TestCase):
     def tally(self, **tests):
