@@ -4,6 +4,8 @@ noinst_LIBRARIES += libclient.a
 libclient_a_SOURCES = \
 	opensm/client/control.c opensm/client/control.h \
 	opensm/client/image.c opensm/client/image.h \
+	opensm/client/json.c opensm/client/json.h \
 	opensm/client/link.c opensm/client/link.h \
 	opensm/client/record.c opensm/client/record.h \
+	opensm/client/say.c opensm/client/say.h \
 	opensm/client/sockets.c opensm/client/sockets.h

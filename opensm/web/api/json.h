@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reading the daemon's answers in JSON, which may be of another version. */
+/* Reading the daemon's answers, as other programs that ask it do. */
 #ifndef WEB_API_JSON_H
 #define WEB_API_JSON_H
 
-#include <json-glib/json-glib.h>
-#include <stdbool.h>
-
-/* The object that the text is, as long as the parser lives; NULL: it is none. */
-JsonObject *json_read(JsonParser *parser, GBytes *text);
-
-/* Members; what is missing or of another type is NULL, "", 0 or false, as of an object NULL. */
-JsonObject *json_object(JsonObject *object, const char *name);
-JsonArray *json_list(JsonObject *object, const char *name);
-const char *json_text(JsonObject *object, const char *name);
-gint64 json_number(JsonObject *object, const char *name);
-bool json_flag(JsonObject *object, const char *name);
+#include "client/json.h"
 
 #endif

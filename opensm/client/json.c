@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "web/api/json.h"
+#include "client/json.h"
 
 JsonObject *json_read(JsonParser *parser, GBytes *text)
 {
