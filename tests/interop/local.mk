@@ -24,6 +24,11 @@ TESTS += $(interop_tests)
 if HAVE_WEB
 TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
+dist_check_SCRIPTS += tests/interop/test_snmp.py
+if HAVE_SNMP
+TESTS += tests/interop/test_snmp.py
+endif
+EXTRA_DIST += tests/interop/snmp.py
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
 	tests/interop/mixed_speeds.net \
 	tests/interop/package.py tests/interop/subnet.py \

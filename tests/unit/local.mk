@@ -182,6 +182,15 @@ tests_unit_test_web_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_web_LDADD = libsuites.a $(LIBS_WEB) $(CHECK_LIBS)
 endif
 
+if HAVE_SNMP
+unit_rooms += tests/unit/test_snmp
+tests_unit_test_snmp_SOURCES = tests/unit/test_snmp_rows.c tests/unit/test_snmp_mirror.c \
+	tests/unit/fake_daemon.c tests/unit/fake_daemon.h
+tests_unit_test_snmp_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
+tests_unit_test_snmp_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_snmp_LDADD = libsuites.a $(LIBS_SNMP) $(CHECK_LIBS)
+endif
+
 tests_unit_test_osmsim_SOURCES = tests/unit/test_osmsim.c tests/unit/test_osmsim_agent.c \
 	tests/unit/test_osmsim_console.c tests/unit/osmsim_net.c tests/unit/osmsim_net.h
 tests_unit_test_osmsim_CFLAGS = $(TEST_CFLAGS)
