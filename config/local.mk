@@ -11,7 +11,7 @@ CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
 	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json \
-	config/samples/opensm-web.conf
+	config/samples/opensm-web.conf config/samples/snmpd.conf
 CONTAINER_SAMPLES = config/samples/container/Containerfile config/samples/container/opensm.yaml
 EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.in \
 	config/opensm@.service.in \
@@ -22,8 +22,12 @@ EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.
 	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
-EXTRA_DIST += config/opensm-web.service.in
-CLEANFILES += config/opensm-web.service
+EXTRA_DIST += config/opensm-web.service.in config/opensm-snmp.service.in config/OPENSM-MIB.txt
+CLEANFILES += config/opensm-web.service config/opensm-snmp.service
+if HAVE_SNMP
+mibdir = $(datadir)/snmp/mibs
+mib_DATA = config/OPENSM-MIB.txt
+endif
 
 if SYSTEMD_UNITS
 nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
@@ -34,6 +38,9 @@ dist_systemdsystemunit_DATA =
 if HAVE_WEB
 nodist_systemdsystemunit_DATA += config/opensm-web.service
 dist_systemdsystemunit_DATA += config/opensm-web.socket
+endif
+if HAVE_SNMP
+nodist_systemdsystemunit_DATA += config/opensm-snmp.service
 endif
 endif
 bashcompletiondir = $(datadir)/bash-completion/completions
@@ -65,6 +72,9 @@ config/opensm-hotplug@.service: $(srcdir)/config/opensm-hotplug@.service.in $(UN
 config/opensm-web.service: $(srcdir)/config/opensm-web.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) \
 		$(srcdir)/config/opensm-web.service.in > $@
+config/opensm-snmp.service: $(srcdir)/config/opensm-snmp.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) \
+		$(srcdir)/config/opensm-snmp.service.in > $@
 config/udev/90-opensm.rules: $(srcdir)/config/opensm.udev.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/udev && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.udev.in > $@
 config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile

@@ -48,6 +48,9 @@ CONTENTS = {
         /lib/systemd/system/opensm-web.socket /usr/sbin/opensm-web
         /usr/share/doc/opensm-web/changelog.gz /usr/share/doc/opensm-web/copyright
         /usr/share/man/man5/opensm-web.conf.5.gz /usr/share/man/man8/opensm-web.8.gz''',
+    'opensm-snmp': '''/lib/systemd/system/opensm-snmp.service /usr/sbin/opensm-snmp
+        /usr/share/doc/opensm-snmp/changelog.gz /usr/share/doc/opensm-snmp/copyright
+        /usr/share/man/man8/opensm-snmp.8.gz /usr/share/snmp/mibs/OPENSM-MIB.txt''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
         /usr/share/doc/opensm/examples/container/Containerfile
         /usr/share/doc/opensm/examples/container/opensm.yaml
@@ -59,6 +62,7 @@ CONTENTS = {
         /usr/share/doc/opensm/examples/perfmgr-rules.conf
         /usr/share/doc/opensm/examples/prefix-routes.conf
         /usr/share/doc/opensm/examples/qos-policy.conf
+        /usr/share/doc/opensm/examples/snmpd.conf
         /usr/share/doc/opensm-doc/changelog.gz /usr/share/doc/opensm-doc/copyright''',
 }
 

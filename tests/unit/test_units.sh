@@ -153,14 +153,19 @@ if [ -e config/opensm-web.service ]; then
 	units="$units opensm-web"
 	web=$dir/opensm-web.service
 fi
+if [ -e config/opensm-snmp.service ]; then
+	units="$units opensm-snmp"
+	snmp=$dir/opensm-snmp.service
+fi
 if command -v systemd-analyze >/dev/null; then
 	# Programs where the build does not have them yet.
 	for unit in $units; do
-		sed 's|^\(Exec[A-Za-z]*=\)[^ ]*opensm-[pw][a-z]*|\1/bin/true|' \
+		sed 's|^\(Exec[A-Za-z]*=\)[^ ]*opensm-[psw][a-z]*|\1/bin/true|' \
 			"config/$unit.service" >"$dir/$unit.service"
 	done
 	systemd-analyze verify --man=no "$dir/opensm.service" "$dir/opensm@$one.service" \
-		"$dir/opensm-hotplug@umad0.service" ${web:+"$web"} >"$dir/all" 2>&1
+		"$dir/opensm-hotplug@umad0.service" ${web:+"$web"} ${snmp:+"$snmp"} \
+		>"$dir/all" 2>&1
 	code=0
 	grep "opensm" "$dir/all" >"$dir/out"
 	check "systemd takes them" 0 ""
