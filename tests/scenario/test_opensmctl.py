@@ -146,6 +146,18 @@ def metrics(daemon):
     promtool(plain.stdout)
 
 
+def rules_of_dashboard():
+    """Each expression of the dashboard as a rule: Prometheus parses those, not dashboards."""
+    with open(os.path.join(SOURCE, 'config/samples/opensm-dashboard.json')) as file:
+        panels = json.load(file)['panels']
+    rules = [{'record': f'panel{panel["id"]}:{target["refId"]}',
+              'expr': target['expr'].replace('$fabric', '.*')}
+             for panel in panels for target in panel.get('targets', [])]
+    check('expressions of the dashboard', len(rules) > 30 and
+          not any('$' in rule['expr'] for rule in rules), rules)
+    return rules
+
+
 def promtool(text):
     """Prometheus takes the metrics and the rules, and these find what they should."""
     program = os.environ.get('PROMTOOL') or shutil.which('promtool')
@@ -161,7 +173,10 @@ def promtool(text):
         for name, file in (('rules.yml', 'config/samples/opensm.rules.yml'),
                            ('test.yml', 'tests/scenario/rules.test.yml')):
             shutil.copy(os.path.join(SOURCE, file), os.path.join(top, name))
-        for words in (('check', 'rules', 'rules.yml'), ('test', 'rules', 'test.yml')):
+        with open(os.path.join(top, 'dashboard.yml'), 'w') as file:
+            json.dump({'groups': [{'name': 'dashboard', 'rules': rules_of_dashboard()}]}, file)
+        for words in (('check', 'rules', 'rules.yml'), ('test', 'rules', 'test.yml'),
+                      ('check', 'rules', 'dashboard.yml')):
             result = subprocess.run([program, *words], cwd=top, capture_output=True, text=True,
                                     timeout=SECONDS)
             check(' '.join(words), result.returncode == 0, result)
