@@ -147,6 +147,7 @@ void perf_status(const struct perf *perf, struct perf_status *status)
 		.sweeps = atomic_load(&perf->sweeps),
 		.took_us = atomic_load(&perf->took_us),
 		.mads = atomic_load(&perf->mads),
+		.mads_total = atomic_load(&perf->mads_total),
 		.agents = atomic_load(&perf->n_agents),
 		.silent = atomic_load(&perf->n_silent),
 		.refusing = atomic_load(&perf->n_refusing),

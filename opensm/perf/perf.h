@@ -31,6 +31,7 @@ struct perf_status {
 	uint64_t sweeps;	       /* finished */
 	uint64_t took_us;	       /* the last of them */
 	uint64_t mads;		       /* that it sent, tries included */
+	uint64_t mads_total;	       /* that all sweeps have sent */
 	uint32_t agents, silent, refusing; /* known; that do not answer; that answer errors */
 	bool keeps; /* images on disk; else the rest is 0 */
 	struct perf_history_status history;

@@ -54,7 +54,7 @@ struct perf {
 	/* Read by any thread: perf_status(). */
 	atomic_bool enabled, rm_nodes, query_cpi;
 	atomic_uint period_s, sweep_state, in_flight, in_flight_max, n_agents, n_silent, n_refusing;
-	_Atomic uint64_t sweeps, took_us, mads;
+	_Atomic uint64_t sweeps, took_us, mads, mads_total;
 };
 
 /* ---- sweep.c ---- */

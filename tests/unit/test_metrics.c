@@ -333,6 +333,83 @@ START_TEST(what_happened)
 }
 END_TEST
 
+/* Values by name and labels of all counters, and of the counts of histograms. */
+static GHashTable *counters_of(const char *line)
+{
+	GHashTable *values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	g_autofree char *text = run(line);
+	g_auto(GStrv) rows = g_strsplit(text, "\n", -1);
+	bool counts = false;
+
+	for (char **row = rows; **row; row++) {
+		char *value = strrchr(*row, ' ') + 1;
+
+		if (g_str_has_prefix(*row, "# TYPE "))
+			counts = !strcmp(value, "counter") || !strcmp(value, "histogram");
+		if (**row == '#' || !counts)
+			continue;
+		value[-1] = '\0';
+		g_hash_table_insert(values, g_strdup(*row), g_strdup(value));
+	}
+	return values;
+}
+
+/* Returns the counters of line, which are not below those of before. */
+static GHashTable *counters_above(GHashTable *before, const char *line, const char *since)
+{
+	GHashTable *after = counters_of(line);
+	GHashTableIter iter;
+	void *name, *value;
+
+	g_hash_table_iter_init(&iter, before);
+	while (g_hash_table_iter_next(&iter, &name, &value)) {
+		const char *now = g_hash_table_lookup(after, name);
+
+		ck_assert_msg(now, "%s: no %s", since, (char *)name);
+		ck_assert_msg(g_ascii_strtod(now, NULL) >= g_ascii_strtod(value, NULL),
+			      "%s: %s fell from %s to %s", since, (char *)name, (char *)value, now);
+	}
+	g_hash_table_unref(before);
+	return after;
+}
+
+/* What the daemon is told to do, or sees, takes no counter back. */
+START_TEST(counters_only_grow)
+{
+	static const char *const lines[] = {
+		"perfmgr sweep",	  "perfmgr sweep",	   "perfmgr clear_counters",
+		"sim unlink leaf-0-0 3",  "perfmgr sweep",	   "sim link leaf-0-0 3",
+		"perfmgr clear_inactive", "resweep heavy",	   "reroute",
+		"perfmgr sweep",	  "perfmgr clear_counters"};
+	GHashTable *counters;
+
+	counters = counters_of("metrics");
+	ck_assert_uint_gt(g_hash_table_size(counters), 100);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(lines); i++) {
+		struct command_answer answer;
+
+		command_run(&env, lines[i], true, &answer);
+		ck_assert_msg(!answer.failed, "%s: %s", lines[i], answer.text);
+		g_free(answer.text);
+		scenario_run_ms(s, 20);
+		counters = counters_above(counters, "metrics", lines[i]);
+		scenario_run_ms(s, 3000);
+		counters = counters_above(counters, "metrics", lines[i]);
+	}
+	scenario_conf(s, "perfmgr_sweep_time_s 1\nperfmgr_max_outstanding_queries 1\n");
+	ck_assert(daemon_reread_logged(s->daemon));
+	scenario_run_ms(s, 5000);
+	g_hash_table_unref(counters_above(counters, "metrics", "options"));
+	counters = counters_of("metrics all");
+	for (unsigned int i = 0; i < 3; i++) {
+		scenario_run_ms(s, 2000);
+		counters = counters_above(counters, "metrics all", "sweeps");
+	}
+	ck_assert_uint_gt(g_hash_table_size(counters), 1000);
+	g_hash_table_unref(counters);
+}
+END_TEST
+
 /* Every name is one of the table, every family is one block, and none is told twice. */
 START_TEST(families)
 {
@@ -383,6 +460,7 @@ TEST_SUITE
 	tcase_add_checked_fixture(daemon, start, stop);
 	tcase_add_test(daemon, of_the_daemon);
 	tcase_add_test(daemon, what_happened);
+	tcase_add_test(daemon, counters_only_grow);
 	tcase_add_test(daemon, families);
 	suite_add_tcase(suite, daemon);
 	return suite;

@@ -404,7 +404,7 @@ static void write_perf(struct metrics_text *text, const struct metrics_source *s
 		return;
 	metrics_one(text, &metrics[METRIC_PERF_INTERVAL], perf->period_s);
 	metrics_one(text, &metrics[METRIC_PERF_SWEEPS], perf->sweeps);
-	metrics_one(text, &metrics[METRIC_PERF_MADS], perf->mads);
+	metrics_one(text, &metrics[METRIC_PERF_MADS], perf->mads_total);
 	EACH_WORD(text, METRIC_PERF_AGENTS, "state", words, agents);
 	write_image(text, source->context);
 	write_alarms(text, source->context);

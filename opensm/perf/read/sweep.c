@@ -259,6 +259,7 @@ static void on_done(struct mad_ask *ask)
 
 	atomic_fetch_sub(&perf->in_flight, 1);
 	perf->sweep.mads += ask->sent;
+	atomic_fetch_add(&perf->mads_total, ask->sent);
 	take(perf, request->agent, &request->step, ask);
 	queue(&perf->sweep, request->agent);
 	g_free(request);
