@@ -254,7 +254,7 @@ def leaves_at_once(daemon):
 def by_tcp():
     """Without a key users other than root and the daemon's may look, and change nothing."""
     changes = ('resweep heavy', 'sweep off', 'priority 9', 'partitions change 0x12: 0x1',
-               'loglevel 0xff', 'plan /etc/shadow')
+               'loglevel 0xff', 'plan')
     looks = ('status', 'health', 'partitions', 'priority', 'loglevel', 'partitions 0x7fff')
     if not IS_ROOT:
         checks.skip('other users by TCP', 'only root can become one')

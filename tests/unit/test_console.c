@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Commands of the console on a daemon in virtual time. */
 #include "client/control.h"
+#include "core/counters.h"
 #include "core/options.h"
 #include "ctl/command/command.h"
 #include "ctl/report/journal.h"
@@ -567,6 +568,31 @@ START_TEST(insecure_settings)
 }
 END_TEST
 
+/* Users who may only look cannot make the SM send packets. */
+START_TEST(looks_send_nothing)
+{
+	struct counters *counters = &daemon_context(f.s->daemon)->counters;
+	unsigned int n = 0;
+
+	ask("sweep off");
+	for (unsigned int i = 0; i < G_N_ELEMENTS(answers) + G_N_ELEMENTS(good_lines); i++) {
+		const char *line = i < G_N_ELEMENTS(answers)
+					   ? answers[i].line
+					   : good_lines[i - G_N_ELEMENTS(answers)];
+		uint64_t before = counter_get(counters, smp_sent), sent;
+
+		if (command_changes(line))
+			continue;
+		ask(line);
+		scenario_run_ms(f.s, 10);
+		sent = counter_get(counters, smp_sent) - before;
+		ck_assert_msg(!sent, "%s: %u SMPs", line, (unsigned int)sent);
+		n++;
+	}
+	ck_assert_uint_gt(n, 60);
+}
+END_TEST
+
 /* Each new command of commands.def is in one of these. */
 START_TEST(which_change_something)
 {
@@ -581,6 +607,8 @@ START_TEST(which_change_something)
 		"priority 3",
 		"prio 3",
 		"activate",
+		"plan",
+		"plan json",
 		"plan all",
 		"plan /etc/shadow",
 		"update_desc",
@@ -596,7 +624,7 @@ START_TEST(which_change_something)
 		"",	    "help",	     "quit",	   "exit",	 "version",
 		"status",   "status loop",   "health",	   "unhealthy",	 "unhealthy json",
 		"loglevel", "loglevel json", "priority",   "querylid 1", "portstatus",
-		"plan",	    "switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
+		"switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
 		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
 		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
 		"subscriptions missed", "perfmgr", "pm pc json", "metrics all",
@@ -1167,6 +1195,7 @@ TEST_SUITE
 	tcase_add_test(up, refused_of_all_kinds);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, which_change_something);
+	tcase_add_test(up, looks_send_nothing);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_losses);
 	tcase_add_test(up, health_of_a_cable);

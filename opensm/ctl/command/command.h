@@ -58,7 +58,10 @@ struct command_answer {
 	int file;	  /* that goes with its first octet; -1: none */
 };
 
-/* Whether the line would change the daemon or the subnet, or read a file in order to. */
+/*
+ * Whether the line would change the daemon or the subnet, make it send packets, or read a file in
+ * order to.
+ */
 bool command_changes(const char *line);
 
 /* Runs one line. trusted: the caller may see keys. */

@@ -55,7 +55,7 @@ enum command_need {
 	COMMAND_NEEDS_0,
 	COMMAND_NEEDS_SUBNET = 1 << 0,
 	COMMAND_NEEDS_SIM = 1 << 1,
-	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes the daemon or the subnet */
+	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes something, or sends packets */
 	COMMAND_NEEDS_RIGHTS_TO_SET = 1 << 3,  /* it does so if it has an argument */
 	COMMAND_NEEDS_RIGHTS_BY_WORD = 1 << 4, /* or if it is in change_words[] of command.c */
 	COMMAND_NEEDS_NO_OWNER = 1 << 5,       /* it reads what any thread may read */
