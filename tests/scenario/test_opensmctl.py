@@ -3,6 +3,7 @@
 """opensmctl as scripts and people use it: exit codes, JSON, the choice of a daemon, editing on a
 terminal. On a simulated fabric; run in the build directory."""
 
+import glob
 import json
 import os
 import pty
@@ -25,6 +26,8 @@ from test_console import SECONDS, Daemon, check, checks, wait_for  # noqa: E402
 from test_control_socket import IS_ROOT, NOBODY, SocketDaemon  # noqa: E402
 
 SOURCE = os.environ.get('top_srcdir', '..')
+# Options in the shell or in mdoc, then a word; in a list of JSON, too.
+ADVICE = re.compile(r'\bopensmctl"?,?(?: +(?:(?:Fl|Op|Ar) \S+|-\S+))*,? +"?(?:Cm )?([a-z_]+)')
 OPENSMCTL = os.path.abspath(os.environ.get('OPENSMCTL', './opensm/opensmctl/opensmctl'))
 
 
@@ -453,8 +456,25 @@ def manual():
     check('exit codes', re.findall(r'^\.It (\d+)$', page, re.M) == codes, codes)
 
 
+def advice():
+    """Every command that a text of the tree advises is one."""
+    with open(os.path.join(SOURCE, 'opensm/ctl/command/commands.def')) as file:
+        known = set(re.findall(r'^(?:COMMAND|ALIAS)\((\w+),', file.read(), re.M))
+    advised = []
+    for place in ('README', 'REPORTING', 'bootstrap', 'config/*.*', 'config/samples/**', 'man/*'):
+        for name in glob.glob(os.path.join(SOURCE, place), recursive=True):
+            if os.path.isdir(name) or name.endswith('.mk'):
+                continue
+            with open(name) as file:
+                advised += [(name, word) for word in ADVICE.findall(file.read())]
+    check('advice is found', len({name for name, _ in advised}) > 5, advised)
+    wrong = [(name, word) for name, word in advised if word not in known]
+    check('it names commands', not wrong, wrong)
+
+
 def main():
     manual()
+    advice()
     without_daemon()
     with SocketDaemon() as daemon:
         daemon.listens()
