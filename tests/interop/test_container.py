@@ -4,11 +4,16 @@
 namespace, in a root that has nothing but the program and its libraries, all of it read-only but
 what the samples say. Two of them manage a simulated subnet."""
 
+import fcntl
+import http.client
 import json
 import os
 import re
 import shutil
 import signal
+import socket
+import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,9 +27,13 @@ import osmsim  # noqa: E402
 SAMPLES = os.path.join(os.environ.get('top_srcdir', '.'), 'config', 'samples', 'container')
 SPACES = ('unshare', '--user', '--map-root-user', '--mount', '--pid', '--net', '--fork',
           '--kill-child')
+ANSWER_SECONDS = 10  # a standby asks the daemon twice, for 5 s each (web/api/probes.c)
 GRACE = 30  # terminationGracePeriodSeconds of the sample
 SECONDS = 60
 ORPHANS = 20
+WEB = osmsim.built('opensm', 'web', 'opensm-web')
+WEB_ADDRESS = '10.93.15.1'  # no loopback address, on the loopback interface
+SIOCSIFADDR, SIOCSIFFLAGS, IFF_UP = 0x8916, 0x8914, 1
 NET = '''Switch 4 "S"
 [1] "A"[1]
 [2] "B"[1]
@@ -239,7 +248,72 @@ def samples(checks, container_file, manifest, directory):
     checks.check('its configuration is right', check.returncode == 0, check)
     checks.equal('and one time to end', re.findall(r'GracePeriodSeconds: (\d+)', manifest),
                  [str(GRACE)])
+    probes = re.findall(r'Probe:\n((?: {10}.*\n)+)', manifest)
+    waits = [int(time) for probe in probes for time in re.findall(r'timeoutSeconds: (\d+)', probe)]
+    checks.check('probes wait as long as answers may take', len(probes) == 3 == len(waits) and
+                 min(waits) > ANSWER_SECONDS, probes)
     checks.check('which the image tells', f'--stop-timeout {GRACE}' in container_file)
+
+
+def set_addresses(*addresses):
+    """The loopback interface of this network namespace is up and has these."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        for number, address in enumerate(addresses):
+            name = b'lo:%d' % number if number else b'lo'
+            fcntl.ioctl(control, SIOCSIFADDR, struct.pack('16sHH4s8x', name, socket.AF_INET, 0,
+                                                          socket.inet_aton(address)))
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack('16sH14x', b'lo', IFF_UP))
+
+
+def answer(path):
+    """The status of an answer to another host, and its text; (0, why) if nobody answers."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    client = http.client.HTTPSConnection(WEB_ADDRESS, 9315, timeout=SECONDS, context=context)
+    try:
+        client.request('GET', path)
+        got = client.getresponse()
+        return got.status, got.read().decode()
+    except OSError as why:
+        return 0, str(why)
+    finally:
+        client.close()
+
+
+def answers_of_web(directory):
+    """Both programs of the pod; in a network namespace of its own. Prints what is answered."""
+    set_addresses('127.0.0.1', WEB_ADDRESS)
+
+    def path(name):
+        return os.path.join(directory, name)
+    daemon = [osmsim.built('opensm', 'opensm'), '--sim', 'fattree:4', '-f', path('log'), '-F',
+              '/dev/null', '--control-socket', path('sock')]
+    env = dict(os.environ, OSM_CACHE_DIR=directory, OSM_TMP_DIR=directory)
+    with subprocess.Popen(daemon, env=env, stdin=subprocess.DEVNULL, stdout=sys.stderr) as first, \
+            subprocess.Popen([WEB, '-F', path('opensm-web.conf')], stdout=sys.stderr) as second:
+        deadline = time.monotonic() + SECONDS
+        while answer('/readyz')[0] != 200 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        print(json.dumps({name: answer(name) for name in ('/livez', '/readyz', '/metrics')}))
+        second.terminate()
+        first.terminate()
+
+
+def web(checks, manifest, directory):
+    """What the pod promises is answered to clients on other hosts, too."""
+    conf = block(manifest, 'opensm-web.conf').replace('/etc/opensm-tls', directory)
+    with open(os.path.join(directory, 'opensm-web.conf'), 'w') as file:
+        file.write(f'{conf}control_socket {directory}/sock\n')
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=web',
+                    '-keyout', 'tls.key', '-out', 'tls.crt'], check=True, cwd=directory,
+                   capture_output=True)
+    run = subprocess.run(['unshare', '--user', '--map-root-user', '--net', '--pid', '--fork',
+                          '--kill-child', sys.executable, __file__, directory],
+                         capture_output=True, text=True, timeout=2 * SECONDS)
+    answers = json.loads(run.stdout or '{}')
+    for name, text in (('/livez', ''), ('/readyz', ''), ('/metrics', 'opensm_subnet_up 1')):
+        status, got = answers.get(name, (0, run.stderr))
+        checks.check(f'{name} is answered', status == 200 and text in got, (status, got[:500]))
 
 
 def main():
@@ -251,6 +325,11 @@ def main():
     if why:
         print(f'SKIP: {why}')
         return 77 if not checks.failed else 1
+    if os.path.exists(WEB):
+        with tempfile.TemporaryDirectory(prefix='opensm-container.') as directory:
+            web(checks, manifest, directory)
+    else:
+        print('SKIP: opensm-web is not built')
     ibsim.end_cleanly()
     command = instruction(container_file, 'ENTRYPOINT') + instruction(container_file, 'CMD')
     env = dict(re.findall(r'^ENV (\w+)=(\S+)$', container_file, re.M))
@@ -263,4 +342,4 @@ def main():
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(answers_of_web(*sys.argv[1:]) if sys.argv[1:] else main())
