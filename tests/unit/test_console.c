@@ -568,7 +568,7 @@ START_TEST(insecure_settings)
 }
 END_TEST
 
-/* Users who may only look cannot make the SM send packets. */
+/* A user that may only look cannot make the SM send packets. */
 START_TEST(looks_send_nothing)
 {
 	struct counters *counters = &daemon_context(f.s->daemon)->counters;
@@ -590,62 +590,6 @@ START_TEST(looks_send_nothing)
 		n++;
 	}
 	ck_assert_uint_gt(n, 60);
-}
-END_TEST
-
-/* Each new command of commands.def is in one of these. */
-START_TEST(which_change_something)
-{
-	static const char *const changing[] = {
-		"unhealthy release all",
-		"resweep light",
-		"reroute",
-		"sweep on",
-		"loglevel 3",
-		"loglevel 3 json",
-		"logflush off",
-		"priority 3",
-		"prio 3",
-		"activate",
-		"plan",
-		"plan json",
-		"plan all",
-		"plan /etc/shadow",
-		"update_desc",
-		"audit",
-		"audit 3", "dump_portguid file x .",
-		"partitions reload",
-		"partitions change 1: 2",
-		"partitions forget all",
-		"qos reload",
-		"sim link a 1", "perfmgr sweep", "pm disable json",
-	};
-	static const char *const looking[] = {
-		"",	    "help",	     "quit",	   "exit",	 "version",
-		"status",   "status loop",   "health",	   "unhealthy",	 "unhealthy json",
-		"loglevel", "loglevel json", "priority",   "querylid 1", "portstatus",
-		"switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
-		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
-		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
-		"subscriptions missed", "perfmgr", "pm pc json", "metrics all",
-		"image",
-	};
-
-	const char *name, *arguments, *help;
-
-	for (unsigned int i = 0; i < G_N_ELEMENTS(changing); i++)
-		ck_assert_msg(command_changes(changing[i]), "%s", changing[i]);
-	for (unsigned int i = 0; i < G_N_ELEMENTS(looking); i++)
-		ck_assert_msg(!command_changes(looking[i]), "%s", looking[i]);
-	for (unsigned int i = 0; command_describe(i, &name, &arguments, &help); i++) {
-		bool listed = false;
-
-		for (unsigned int j = 0; j < G_N_ELEMENTS(changing); j++)
-			listed |= g_str_has_prefix(changing[j], name);
-		for (unsigned int j = 0; j < G_N_ELEMENTS(looking); j++)
-			listed |= g_str_has_prefix(looking[j], name);
-		ck_assert_msg(listed, "%s", name);
-	}
 }
 END_TEST
 
@@ -1194,7 +1138,6 @@ TEST_SUITE
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, refused_of_all_kinds);
 	tcase_add_test(up, insecure_settings);
-	tcase_add_test(up, which_change_something);
 	tcase_add_test(up, looks_send_nothing);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_losses);

@@ -382,6 +382,64 @@ START_TEST(page_of_the_console)
 }
 END_TEST
 
+/* ---- rights ---- */
+
+/* Each new command of commands.def is in one of these. */
+START_TEST(which_change_something)
+{
+	static const char *const changing[] = {
+		"unhealthy release all",
+		"resweep light",
+		"reroute",
+		"sweep on",
+		"loglevel 3",
+		"loglevel 3 json",
+		"logflush off",
+		"priority 3",
+		"prio 3",
+		"activate",
+		"plan",
+		"plan json",
+		"plan all",
+		"plan /etc/shadow",
+		"update_desc",
+		"audit",
+		"audit 3", "dump_portguid file x .",
+		"partitions reload",
+		"partitions change 1: 2",
+		"partitions forget all",
+		"qos reload",
+		"sim link a 1", "perfmgr sweep", "pm disable json",
+	};
+	static const char *const looking[] = {
+		"",	    "help",	     "quit",	   "exit",	 "version",
+		"status",   "status loop",   "health",	   "unhealthy",	 "unhealthy json",
+		"loglevel", "loglevel json", "priority",   "querylid 1", "portstatus",
+		"switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
+		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
+		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
+		"subscriptions missed", "perfmgr", "pm pc json", "metrics all",
+		"image",
+	};
+
+	const char *name, *arguments, *help;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(changing); i++)
+		ck_assert_msg(command_changes(changing[i]), "%s", changing[i]);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(looking); i++)
+		ck_assert_msg(!command_changes(looking[i]), "%s", looking[i]);
+	for (unsigned int i = 0; command_describe(i, &name, &arguments, &help); i++) {
+		bool listed = false;
+
+		for (unsigned int j = 0; j < G_N_ELEMENTS(changing); j++)
+			listed |= g_str_has_prefix(changing[j], name);
+		for (unsigned int j = 0; j < G_N_ELEMENTS(looking); j++)
+			listed |= g_str_has_prefix(looking[j], name);
+		ck_assert_msg(listed, "%s", name);
+	}
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("console_parts");
@@ -397,6 +455,7 @@ TEST_SUITE
 	tcase_add_test(tcase, issues_of_links);
 	tcase_add_test(tcase, widest_is_by_lanes);
 	tcase_add_test(tcase, page_of_the_console);
+	tcase_add_test(tcase, which_change_something);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
