@@ -94,6 +94,39 @@ class Arguments(unittest.TestCase):
         if not os.path.exists('/usr/sbin/policy-rc.d'):
             self.assertIn('exit 101', result.stderr)
 
+    def test_disables_services_that_it_installed(self):
+        log = tempfile.NamedTemporaryFile('r')
+        self.addCleanup(log.close)
+        note = f'echo "$(basename $0) $*" >>{log.name}'
+        for missing, disabled in (('prometheus', ['prometheus']), ('gcc', []),
+                                  ('opensm|gcc|prometheus', ['opensm', 'prometheus'])):
+            path = self.stubs(
+                dpkg_query=f'case $4 in {missing}) ;; *) echo "installed ";; esac', id='echo 0',
+                rm='', tee='cat >/dev/null', chmod='', env='exit 100', apt_get='',
+                basename='echo "${1##*/}"', deb_systemd_helper=note, update_rc_d=note)
+            os.rename(os.path.join(path, 'update-rc-d'), os.path.join(path, 'update-rc.d'))
+            with open(log.name, 'w', encoding='utf-8'):
+                pass
+            result = self.run_bootstrap('check', PATH=path)
+            self.assertIn('apt-get failed', result.stderr)
+            log.seek(0)
+            self.assertEqual(sorted(log.read().splitlines()), sorted(
+                line for name in disabled
+                for line in (f'deb-systemd-helper disable {name}.service',
+                             f'update-rc.d {name} disable')), missing)
+
+    def test_knows_the_services_of_its_packages(self):
+        """Of the packages that are installed here."""
+        with open(os.path.join(TOP, 'bootstrap'), encoding='utf-8') as stream:
+            text = stream.read()
+        packages = ' '.join(re.findall(r'^(?:BUILD|TEST)_PACKAGES="([^"]*)"', text, re.M)).split()
+        known = re.search(r'^SERVICES="([^"]*)"', text, re.M)[1].split()
+        for package in packages:
+            files = subprocess.run(['dpkg', '-L', package], capture_output=True, text=True).stdout
+            for service in re.findall(r'/etc/init\.d/(\S+)', files):
+                units = (f'{package}:{service}.service', f'{package}:{service}.socket')
+                self.assertTrue(set(units) & set(known), units)
+
 
 # A configure of a tree that has nothing to compile: its Makefile says what is made and checked.
 CONFIGURE = """#!/bin/sh
