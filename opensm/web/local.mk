@@ -5,6 +5,7 @@ libweb_a_SOURCES = \
 	opensm/web/base/address.c opensm/web/base/address.h \
 	opensm/web/base/config.c opensm/web/base/config.h \
 	opensm/web/base/exchange.h \
+	opensm/web/base/held.c opensm/web/base/held.h \
 	opensm/web/base/request.c opensm/web/base/request.h \
 	opensm/web/base/say.c opensm/web/base/say.h \
 	opensm/web/base/target.c opensm/web/base/target.h \

@@ -171,7 +171,7 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	}
 	raise_descriptors(web->config);
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
-	web->asker = asker_new(web->link);
+	web->asker = asker_new(web->link, &web->held);
 	web->waits = waits_new(web->config->control_socket);
 	web->views = views_new(web->link, web->asker);
 	web->stats = stats_new();

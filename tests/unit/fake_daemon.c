@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "tests/unit/fake_daemon.h"
 
+#include <gio/gunixfdmessage.h>
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct fake_daemon {
 	GSource *acceptor;
 	GPtrArray *visitors;
 	unsigned int connections;
+	int file; /* 0: none */
 	fake_answer_fn *answer;
 	void *arg;
 };
@@ -49,6 +51,21 @@ char *fake_record(unsigned int status, const char *text)
 	return control_record((enum control_status)status, text, false);
 }
 
+static void send_octets(const struct visitor *visitor, const char *octets)
+{
+	GOutputVector all = {octets, strlen(octets)};
+	GSocketControlMessage *files = NULL;
+
+	if (visitor->fake->file && strstr(octets, "\"file\"")) {
+		files = g_unix_fd_message_new();
+		g_unix_fd_message_append_fd(G_UNIX_FD_MESSAGE(files), visitor->fake->file, NULL);
+	}
+	g_socket_send_message(visitor->socket, NULL, &all, 1, files ? &files : NULL, files ? 1 : 0,
+			      0, NULL, NULL);
+	if (files)
+		g_object_unref(files);
+}
+
 /* False: the connection is to be closed. */
 static bool take_line(struct visitor *visitor, const char *line)
 {
@@ -61,7 +78,7 @@ static bool take_line(struct visitor *visitor, const char *line)
 		octets = visitor->fake->answer(visitor->fake->arg, line, &close);
 	visitor->greeted = true;
 	if (octets)
-		g_socket_send(visitor->socket, octets, strlen(octets), NULL, NULL);
+		send_octets(visitor, octets);
 	return !close;
 }
 
@@ -153,6 +170,11 @@ void fake_daemon_free(struct fake_daemon *fake)
 const char *fake_daemon_path(const struct fake_daemon *fake)
 {
 	return fake->path;
+}
+
+void fake_daemon_set_file(struct fake_daemon *fake, int file)
+{
+	fake->file = file;
 }
 
 unsigned int fake_daemon_connections(const struct fake_daemon *fake)

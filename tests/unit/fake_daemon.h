@@ -20,6 +20,8 @@ void fake_daemon_free(struct fake_daemon *fake);
 const char *fake_daemon_path(const struct fake_daemon *fake);
 /* It ends: connections are closed, and no more are taken. */
 void fake_daemon_kill(struct fake_daemon *fake);
+/* The octets of file go beside each answer that says so; it stays the caller's. */
+void fake_daemon_set_file(struct fake_daemon *fake, int file);
 /* Connections that were made so far. */
 unsigned int fake_daemon_connections(const struct fake_daemon *fake);
 /* A record with this status and text, newly allocated. */

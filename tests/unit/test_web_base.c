@@ -225,12 +225,13 @@ START_TEST(client_is_gone)
 {
 	struct request *request = request_new("GET", "/");
 	unsigned int answers = 0;
+	uint64_t octets = 0;
 	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	request_listen(request, count, &answers);
 	request_forget(request);
 	ck_assert(request_is_gone(request));
-	request_answer_file(request, 200, "text/plain", file);
+	request_answer_file(request, 200, "text/plain", held_new(file, &octets));
 	ck_assert_uint_eq(answers, 0);
 	ck_assert_int_lt(fcntl(file, F_GETFD), 0);
 	request_unref(request);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Routes, roles and handlers with a daemon that is made up, and the crowd of connections. */
+#define _GNU_SOURCE /* memfd_create() */
 #include <check.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,6 +49,8 @@ static char *answer(void *arg, const char *line, bool *close)
 		return fake_record(CONTROL_DONE, "{\"serial\":7,\"events\":[]}\n");
 	if (!strcmp(line, "events since 7 wait 25 json"))
 		return fake_record(CONTROL_DONE, "{\"serial\":8,\"events\":[1]}\n");
+	if (g_str_has_prefix(line, "metrics descriptor "))
+		return control_record_of_file();
 	if (g_str_has_prefix(line, "events since "))
 		return fake_record(CONTROL_DONE, "{\"serial\":8,\"events\":[2]}\n");
 	return fake_record(CONTROL_DONE, "{\"version\":\"fake\"}\n");
@@ -60,7 +65,7 @@ static void site_init(struct site *site, const char *conf)
 	web->config = config_parse("web.conf", conf, strlen(conf), NULL);
 	web->users = users_read(web->config, NULL);
 	web->link = link_new(fake_daemon_path(site->fake), 2);
-	web->asker = asker_new(web->link);
+	web->asker = asker_new(web->link, &web->held);
 	web->waits = waits_new(fake_daemon_path(site->fake));
 	web->stats = stats_new();
 	web->login = login_new();
@@ -268,6 +273,73 @@ START_TEST(shared)
 }
 END_TEST
 
+static int file_of(off_t size)
+{
+	int file = memfd_create("test", MFD_CLOEXEC);
+
+	ck_assert(file > 0 && ftruncate(file, size) == 0);
+	return file;
+}
+
+static bool file_is_open(int file)
+{
+	return fcntl(file, F_GETFD) >= 0;
+}
+
+/* Slow clients hold one file together, and no more octets than there is room for. */
+START_TEST(scrapes)
+{
+	struct site site;
+	struct request *a, *b, *c;
+	int file = file_of(HELD_MAX - 10), small = file_of(100);
+
+	site_init(&site, "metrics all\n");
+	fake_daemon_set_file(site.fake, file);
+	a = ask(&site, "GET", "/metrics/ports", true);
+	b = ask(&site, "GET", "/metrics/ports", true);
+	ck_assert_uint_eq(site.asked, 1);
+	ck_assert_ptr_nonnull(request_taken_answer(a)->file);
+	ck_assert_ptr_eq(request_taken_answer(a)->file, request_taken_answer(b)->file);
+	ck_assert_uint_eq(site.web.held, HELD_MAX - 10);
+	fake_daemon_set_file(site.fake, small);
+	c = ask(&site, "GET", "/metrics/ports?level=errors", true);
+	ck_assert_uint_eq(request_taken_answer(c)->status, 503);
+	ck_assert_ptr_nonnull(strstr(body_of(c), "too many large answers"));
+	ck_assert_str_eq(request_taken_answer(c)->headers->pdata[2], "Retry-After");
+	request_unref(a);
+	request_unref(b);
+	request_unref(c);
+	site_clear(&site);
+	ck_assert_uint_eq(site.web.held, 0);
+	close(file);
+	close(small);
+}
+END_TEST
+
+START_TEST(held_files)
+{
+	uint64_t octets = 0;
+	int file = file_of(100), large = file_of(HELD_MAX), larger = file_of(HELD_MAX + 1);
+	struct held *held = held_new(file, &octets), *alone;
+	char octet = 'x';
+
+	ck_assert_uint_eq(held_size(held_ref(held)), 100);
+	ck_assert_int_eq(held_read(held, &octet, 1, 99), 1);
+	ck_assert_int_eq(octet, 0);
+	ck_assert_int_eq(held_read(held, &octet, 1, 100), 0);
+	held_unref(held);
+	ck_assert(file_is_open(file));
+	ck_assert_ptr_null(held_new(large, &octets));
+	ck_assert(!file_is_open(large));
+	held_unref(held);
+	ck_assert(!file_is_open(file));
+	alone = held_new(larger, &octets);
+	ck_assert_uint_eq(octets, HELD_MAX + 1);
+	held_unref(alone);
+	ck_assert_uint_eq(octets, 0);
+}
+END_TEST
+
 START_TEST(news)
 {
 	struct site site;
@@ -404,6 +476,8 @@ TEST_SUITE
 	tcase_add_test(cases, lines);
 	tcase_add_test(cases, failures);
 	tcase_add_test(cases, shared);
+	tcase_add_test(cases, scrapes);
+	tcase_add_test(cases, held_files);
 	tcase_add_test(cases, news);
 	tcase_add_test(cases, own_metrics);
 	tcase_add_test(cases, crowded);

@@ -7,10 +7,12 @@
 #define WEB_API_ASKER_H
 
 #include "client/link.h"
+#include "web/base/held.h"
 
 struct asker;
 
-struct asker *asker_new(struct link *link);
+/* held: the octets of files that answers hold (web/base/held.h); lives as long as those files. */
+struct asker *asker_new(struct link *link, uint64_t *held);
 /* What was not answered is forgotten; before its link. NULL is fine. */
 void asker_free(struct asker *asker);
 
@@ -23,5 +25,15 @@ typedef void asker_done_fn(void *arg, enum control_status status, GBytes *text);
  */
 void asker_ask(struct asker *asker, const char *line, unsigned int age_ms, unsigned int patience_ms,
 	       asker_done_fn *done, void *arg);
+
+/*
+ * file: what the daemon has sent beside its answer; it may be kept by a reference. NULL: nothing.
+ * CONTROL_UNREACHABLE if the file would be too large beside those that are held already.
+ */
+typedef void asker_file_fn(void *arg, enum control_status status, GBytes *text, struct held *file);
+
+/* As asker_ask(), for a question that is answered by a file. */
+void asker_ask_file(struct asker *asker, const char *line, unsigned int age_ms,
+		    unsigned int patience_ms, asker_file_fn *done, void *arg);
 
 #endif

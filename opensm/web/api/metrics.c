@@ -3,12 +3,10 @@
  * Metrics. The daemon writes them into a file in memory; those of the daemon itself are small and
  * get those of this process added, those of ports are sent as they are.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "web/api/api.h"
+#include "web/api/asker.h"
 #include "web/api/stats.h"
 #include "web/serve/server.h"
 
@@ -17,6 +15,7 @@
 #define OPEN_END "# EOF\n"
 #define PATIENCE_S 10.0 /* if the client does not tell its own */
 #define PATIENCE_MAX 120.0
+#define AGE_MS 1000 /* scrapes within it share an answer */
 #define SMALL_MAX (16u << 20) /* octets of the daemon's own metrics */
 
 struct scrape {
@@ -68,27 +67,23 @@ static unsigned int patience_ms(const struct request *request)
 
 /* ---- answers ---- */
 
-static char *read_small(int file, size_t *size)
+static char *read_small(const struct held *file, size_t *size)
 {
-	struct stat about;
 	char *text;
-	ssize_t n;
 
-	if (fstat(file, &about) < 0 || about.st_size > SMALL_MAX)
+	*size = (size_t)held_size(file);
+	if (*size > SMALL_MAX)
 		return NULL;
-	text = g_malloc((size_t)about.st_size + 1);
-	n = pread(file, text, (size_t)about.st_size, 0);
-	if (n == about.st_size) {
-		text[n] = '\0';
-		*size = (size_t)n;
+	text = g_malloc(*size + 1);
+	text[*size] = '\0';
+	if (held_read(file, text, *size, 0) == (ssize_t)*size)
 		return text;
-	}
 	g_free(text);
 	return NULL;
 }
 
 /* The daemon's metrics and those of this process, which go before the end line. */
-static void answer_with_own(struct scrape *scrape, int file)
+static void answer_with_own(struct scrape *scrape, const struct held *file)
 {
 	size_t size = 0;
 	char *text = read_small(file, &size);
@@ -110,21 +105,17 @@ static void answer_with_own(struct scrape *scrape, int file)
 			    g_string_free(out, FALSE));
 }
 
-static void on_reply(void *arg, struct reply *reply)
+static void on_reply(void *arg, enum control_status status, GBytes *text, struct held *file)
 {
 	struct scrape *scrape = arg;
-	g_autoptr(GBytes) text = NULL;
 
-	if (reply->status == CONTROL_DONE && reply->file && scrape->with_own) {
-		answer_with_own(scrape, reply->file);
-	} else if (reply->status == CONTROL_DONE && reply->file) {
+	if (status == CONTROL_DONE && file && scrape->with_own)
+		answer_with_own(scrape, file);
+	else if (status == CONTROL_DONE && file)
 		request_answer_file(scrape->request, 200,
-				    scrape->open_metrics ? OPEN_TYPE : TEXT_TYPE, reply->file);
-		reply->file = 0;
-	} else {
-		text = g_bytes_new(reply->output, strlen(reply->output));
-		api_fail(scrape->web, scrape->request, reply->status, text, 400);
-	}
+				    scrape->open_metrics ? OPEN_TYPE : TEXT_TYPE, held_ref(file));
+	else
+		api_fail(scrape->web, scrape->request, status, text, 400);
 	request_unref(scrape->request);
 	g_free(scrape);
 }
@@ -145,7 +136,7 @@ static void ask(struct web *web, struct request *request, const GPtrArray *words
 	scrape = g_new(struct scrape, 1);
 	*scrape = (struct scrape){web, request_ref(request), wants_open_metrics(request), with_own};
 	request_set_header(request, "Vary", "Accept");
-	link_ask(web->link, line, patience_ms(request), on_reply, scrape);
+	asker_ask_file(web->asker, line, AGE_MS, patience_ms(request), on_reply, scrape);
 }
 
 void metrics_daemon(struct web *web, struct request *request)

@@ -21,7 +21,7 @@ struct answer {
 	unsigned int status;
 	const char *type;	  /* NULL: no body */
 	GBytes *body;		  /* NULL: it is in the file, or there is none */
-	int file;		  /* 0: none */
+	struct held *file;	  /* NULL: none */
 	const GPtrArray *headers; /* names and values by turns */
 };
 
@@ -53,8 +53,6 @@ void request_listen(struct request *request, answered_fn *answered, void *arg);
 void request_begun(struct request *request);
 /* NULL: not yet. */
 const struct answer *request_taken_answer(const struct request *request);
-/* The file of the answer is the caller's from now on. */
-int request_steal_file(struct request *request);
 /* The client is gone: nothing will be called. */
 void request_forget(struct request *request);
 

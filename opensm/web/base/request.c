@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <string.h>
-#include <unistd.h>
 
 #include "web/base/exchange.h"
 #include "web/base/say.h"
@@ -172,8 +171,7 @@ static void drop_answer(struct request_state *state)
 {
 	if (state->answer.body)
 		g_bytes_unref(state->answer.body);
-	if (state->answer.file)
-		close(state->answer.file);
+	held_unref(state->answer.file);
 	g_free((char *)state->answer.type);
 	state->answer = (struct answer){0};
 }
@@ -257,14 +255,6 @@ const struct answer *request_taken_answer(const struct request *request)
 	return request->state->answered ? &request->state->answer : NULL;
 }
 
-int request_steal_file(struct request *request)
-{
-	int file = request->state->answer.file;
-
-	request->state->answer.file = 0;
-	return file;
-}
-
 void request_forget(struct request *request)
 {
 	request->state->gone = true;
@@ -309,7 +299,8 @@ void request_answer_text(struct request *request, unsigned int status, const cha
 	request_answer(request, status, type, g_bytes_new_take(text, strlen(text)));
 }
 
-void request_answer_file(struct request *request, unsigned int status, const char *type, int file)
+void request_answer_file(struct request *request, unsigned int status, const char *type,
+			 struct held *file)
 {
 	answer(request, &(struct answer){.status = status, .type = type, .file = file});
 }

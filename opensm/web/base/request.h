@@ -9,6 +9,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "web/base/held.h"
+
 enum web_role {
 	WEB_NOBODY,
 	WEB_READER,
@@ -49,8 +51,9 @@ void request_answer(struct request *request, unsigned int status, const char *ty
 /* Takes over the text. */
 void request_answer_text(struct request *request, unsigned int status, const char *type,
 			 char *text);
-/* The whole file is the body; takes over the descriptor. */
-void request_answer_file(struct request *request, unsigned int status, const char *type, int file);
+/* The whole file is the body; takes over the reference. */
+void request_answer_file(struct request *request, unsigned int status, const char *type,
+			 struct held *file);
 /* {"error":"..."} */
 void request_fail(struct request *request, unsigned int status, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);

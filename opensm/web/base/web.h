@@ -13,6 +13,7 @@ struct web {
 	struct asker *asker;   /* answers of the daemon that several requests share */
 	struct waits *waits;   /* clients that wait for news */
 	struct views *views;   /* the fabric as it was last read */
+	uint64_t held; /* octets of the files that answers hold (held.h) */
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;

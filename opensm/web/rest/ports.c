@@ -200,12 +200,15 @@ static void on_written(GObject *source, GAsyncResult *result, gpointer arg)
 	struct call *call = arg;
 	g_autoptr(GError) error = NULL;
 	int file = (int)g_task_propagate_int(G_TASK(result), &error);
+	struct held *held = error ? NULL : held_new(file, &call->web->held);
 
 	(void)source;
 	if (error)
 		request_fail(call->request, 503, "%s", error->message);
+	else if (held)
+		request_answer_file(call->request, 200, WEB_JSON, held);
 	else
-		request_answer_file(call->request, 200, WEB_JSON, file);
+		request_fail(call->request, 503, "%s", HELD_TOO_MUCH);
 	call_free(call);
 }
 

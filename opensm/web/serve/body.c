@@ -6,8 +6,6 @@
 #include "web/serve/body.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define GZIP_MIN 1000		 /* octets; less is not worth it */
@@ -28,9 +26,9 @@ static const char *const always[][2] = {
 
 struct squeezer {
 	z_stream stream;
-	GBytes *body; /* NULL: in the file */
-	int file;
-	off_t at; /* of the file */
+	GBytes *body;	   /* NULL: in the file */
+	struct held *file; /* NULL: in the body */
+	uint64_t at;	   /* of the file */
 	char in[PIECE];
 	bool ended; /* no more input */
 };
@@ -42,8 +40,7 @@ static void squeezer_free(void *data)
 	deflateEnd(&squeezer->stream);
 	if (squeezer->body)
 		g_bytes_unref(squeezer->body);
-	else
-		close(squeezer->file);
+	held_unref(squeezer->file);
 	g_free(squeezer);
 }
 
@@ -54,10 +51,10 @@ static bool refill(struct squeezer *squeezer)
 
 	if (squeezer->body || squeezer->ended || squeezer->stream.avail_in)
 		return true;
-	n = pread(squeezer->file, squeezer->in, PIECE, squeezer->at);
+	n = held_read(squeezer->file, squeezer->in, PIECE, squeezer->at);
 	if (n < 0)
 		return false;
-	squeezer->at += n;
+	squeezer->at += (uint64_t)n;
 	squeezer->ended = n == 0;
 	squeezer->stream.next_in = (Bytef *)squeezer->in;
 	squeezer->stream.avail_in = (uInt)n;
@@ -84,7 +81,7 @@ static ssize_t read_squeezed(void *data, uint64_t position, char *out, size_t ma
 				      : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-static struct MHD_Response *squeezed(struct request *request)
+static struct MHD_Response *squeezed(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
 	struct squeezer *squeezer = g_new0(struct squeezer, 1);
@@ -101,7 +98,7 @@ static struct MHD_Response *squeezed(struct request *request)
 		squeezer->stream.avail_in = (uInt)size;
 		squeezer->ended = true;
 	} else {
-		squeezer->file = request_steal_file(request);
+		squeezer->file = held_ref(answer->file);
 	}
 	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE / 2, read_squeezed,
 						 squeezer, squeezer_free);
@@ -114,24 +111,27 @@ static void unref_bytes(void *bytes)
 	g_bytes_unref(bytes);
 }
 
-static struct MHD_Response *plain(struct request *request)
+static ssize_t read_held(void *file, uint64_t position, char *out, size_t max)
+{
+	ssize_t n = held_read(file, out, max, position);
+
+	return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void unref_held(void *file)
+{
+	held_unref(file);
+}
+
+static struct MHD_Response *plain(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
-	struct MHD_Response *response;
-	struct stat about;
 	gsize size = 0;
-	int file;
 	void *octets;
 
-	if (answer->file) {
-		file = request_steal_file(request);
-		response = fstat(file, &about) == 0
-				   ? MHD_create_response_from_fd64((uint64_t)about.st_size, file)
-				   : NULL;
-		if (!response)
-			close(file);
-		return response;
-	}
+	if (answer->file)
+		return MHD_create_response_from_callback(held_size(answer->file), PIECE, read_held,
+							 held_ref(answer->file), unref_held);
 	if (!answer->body)
 		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 	octets = (void *)g_bytes_get_data(answer->body, &size);
@@ -148,13 +148,11 @@ static bool is_text(const char *type)
 		g_str_has_prefix(type, "application/openmetrics-text"));
 }
 
-static goffset size_of(const struct answer *answer)
+static uint64_t size_of(const struct answer *answer)
 {
-	struct stat about;
-
 	if (answer->body)
-		return (goffset)g_bytes_get_size(answer->body);
-	return answer->file && fstat(answer->file, &about) == 0 ? about.st_size : 0;
+		return g_bytes_get_size(answer->body);
+	return answer->file ? held_size(answer->file) : 0;
 }
 
 static const char *header_of(const struct answer *answer, const char *name)
@@ -168,7 +166,7 @@ static const char *header_of(const struct answer *answer, const char *name)
 static bool is_worth_squeezing(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
-	goffset size = size_of(answer);
+	uint64_t size = size_of(answer);
 
 	return is_text(answer->type) && !header_of(answer, "Content-Encoding") &&
 	       size >= GZIP_MIN && request_takes_gzip(request) &&
