@@ -2,7 +2,9 @@
 /* Routes, roles and handlers with a daemon that is made up, and the crowd of connections. */
 #define _GNU_SOURCE /* memfd_create() */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -464,6 +466,77 @@ START_TEST(slow)
 }
 END_TEST
 
+/* A connection of TCP whose buffers are small. */
+static void connect_tcp(int ends[2])
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), octets = 4096;
+
+	ends[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(ends[1], SOL_SOCKET, SO_RCVBUF, &octets, sizeof(octets));
+	ck_assert(!bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1));
+	ck_assert(!getsockname(listener, (struct sockaddr *)&address, &size));
+	ck_assert(!connect(ends[1], (struct sockaddr *)&address, size));
+	ends[0] = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	ck_assert_int_ge(ends[0], 0);
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &octets, sizeof(octets));
+	close(listener);
+}
+
+/* As much as the socket takes, while the client takes that many octets. */
+static void pour(const int ends[2], size_t taken)
+{
+	static char piece[65536];
+	ssize_t n;
+
+	do {
+		while (send(ends[0], piece, sizeof(piece), 0) > 0)
+			;
+		n = recv(ends[1], piece, MIN(sizeof(piece), taken), taken ? 0 : MSG_DONTWAIT);
+		taken -= taken && n > 0 ? (size_t)n : 0;
+	} while (taken);
+	while (send(ends[0], piece, sizeof(piece), 0) > 0)
+		;
+}
+
+static const struct {
+	uint64_t answer;
+	size_t taken;
+	unsigned int seconds;
+	bool shut;
+} trickles[] = {
+	{2 << 20, 0, 9, false},	      {2 << 20, 0, 12, true},	 {2 << 20, 1 << 20, 12, false},
+	{2 << 20, 1 << 20, 60, true}, {1 << 20, 0, 12, false},
+};
+
+/* A client may not keep a large answer for long by taking it slowly. */
+START_TEST(trickle)
+{
+	struct crowd *crowd = crowd_new(4, 4);
+	struct member *member;
+	int ends[2];
+	char octets[65536];
+	ssize_t n;
+
+	connect_tcp(ends);
+	member = crowd_enter(crowd, "a", ends[0]);
+	member_set_answer(member, trickles[_i].answer);
+	pour(ends, trickles[_i].taken);
+	crowd_look(crowd, g_get_monotonic_time() + trickles[_i].seconds * G_USEC_PER_SEC);
+	do
+		n = recv(ends[1], octets, sizeof(octets), MSG_DONTWAIT);
+	while (n > 0);
+	ck_assert_int_eq(send(ends[0], octets, 1, MSG_NOSIGNAL) < 0 && errno == EPIPE,
+			 trickles[_i].shut);
+	crowd_leave(crowd, member);
+	crowd_free(crowd);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("web_serve");
@@ -482,6 +555,7 @@ TEST_SUITE
 	tcase_add_test(cases, own_metrics);
 	tcase_add_test(cases, crowded);
 	tcase_add_test(cases, slow);
+	tcase_add_loop_test(cases, trickle, 0, G_N_ELEMENTS(trickles));
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -148,7 +148,7 @@ static bool is_text(const char *type)
 		g_str_has_prefix(type, "application/openmetrics-text"));
 }
 
-static uint64_t size_of(const struct answer *answer)
+uint64_t body_size(const struct answer *answer)
 {
 	if (answer->body)
 		return g_bytes_get_size(answer->body);
@@ -166,7 +166,7 @@ static const char *header_of(const struct answer *answer, const char *name)
 static bool is_worth_squeezing(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
-	uint64_t size = size_of(answer);
+	uint64_t size = body_size(answer);
 
 	return is_text(answer->type) && !header_of(answer, "Content-Encoding") &&
 	       size >= GZIP_MIN && request_takes_gzip(request) &&

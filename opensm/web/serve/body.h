@@ -14,4 +14,7 @@
  */
 struct MHD_Response *body_response(struct request *request);
 
+/* Octets of the answer's body, before it is compressed. */
+uint64_t body_size(const struct answer *answer);
+
 #endif

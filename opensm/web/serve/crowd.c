@@ -2,11 +2,16 @@
 #define _GNU_SOURCE /* POLLRDHUP */
 #include "web/serve/crowd.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define LEAVE_US (2 * G_USEC_PER_SEC) /* a client may end its side and still want its answer */
+#define LARGE (1u << 20)		/* octets of an answer */
+#define RATE (64u << 10)		/* octets a second that its client takes at least */
+#define RATE_S 10			/* after this many seconds */
 
 struct member {
 	char *address;
@@ -14,6 +19,8 @@ struct member {
 	int socket;
 	enum member_state state;
 	gint64 since_us; /* of the state */
+	uint64_t taken;	 /* octets on the socket before a large answer */
+	bool large;	 /* the answer */
 	bool leaves;	 /* was shut down, and counts no longer */
 };
 
@@ -107,13 +114,48 @@ bool crowd_makes_room(struct crowd *crowd, const char *address)
 	return slow != NULL;
 }
 
+/* Octets that its client has confirmed so far; UINT64_MAX: not known, as on a Unix socket. */
+static uint64_t octets_taken(const struct member *member)
+{
+	struct tcp_info info = {0};
+	socklen_t size = sizeof(info);
+
+	if (getsockopt(member->socket, IPPROTO_TCP, TCP_INFO, &info, &size) < 0 ||
+	    size < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
+		return UINT64_MAX;
+	return info.tcpi_bytes_acked;
+}
+
+/* More could not be sent now: it is the client that is slow, not this host. */
+static bool is_full(const struct member *member)
+{
+	struct pollfd about = {.fd = member->socket, .events = POLLOUT};
+
+	return poll(&about, 1, 0) == 0;
+}
+
+static bool trickles(const struct member *member, gint64 lasts_us)
+{
+	uint64_t seconds = (uint64_t)MAX(lasts_us, 0) / G_USEC_PER_SEC;
+
+	return member->state == MEMBER_IS_SENT && member->large && seconds >= RATE_S &&
+	       is_full(member) && octets_taken(member) - member->taken < seconds * RATE;
+}
+
+static bool is_late(const struct member *member, gint64 now_us)
+{
+	gint64 lasts_us = now_us - member->since_us;
+	gint64 patience_us = (gint64)patience_s[member->state] * G_USEC_PER_SEC;
+
+	return (patience_us && lasts_us > patience_us) || trickles(member, lasts_us);
+}
+
 void crowd_look(struct crowd *crowd, gint64 now_us)
 {
 	for (guint i = 0; i < crowd->members->len; i++) {
 		struct member *member = crowd->members->pdata[i];
-		gint64 patience_us = (gint64)patience_s[member->state] * G_USEC_PER_SEC;
 
-		if (patience_us && now_us - member->since_us > patience_us && !member->leaves)
+		if (!member->leaves && is_late(member, now_us))
 			shut_down(member);
 	}
 }
@@ -143,6 +185,13 @@ void member_set_state(struct member *member, enum member_state state)
 {
 	member->state = state;
 	member->since_us = g_get_monotonic_time();
+}
+
+void member_set_answer(struct member *member, uint64_t octets)
+{
+	member_set_state(member, MEMBER_IS_SENT);
+	member->taken = octets_taken(member);
+	member->large = octets > LARGE && member->taken != UINT64_MAX;
 }
 
 bool member_has_left(const struct member *member, gint64 now_us)

@@ -37,6 +37,8 @@ void crowd_leave(struct crowd *crowd, struct member *member);
 void crowd_look(struct crowd *crowd, gint64 now_us);
 
 void member_set_state(struct member *member, enum member_state state);
+/* Its state becomes MEMBER_IS_SENT. octets: of the answer; a large one must not take long. */
+void member_set_answer(struct member *member, uint64_t octets);
 /* Its client has ended the connection, at least on its side, and has had time to be answered. */
 bool member_has_left(const struct member *member, gint64 now_us);
 const char *member_address(const struct member *member);

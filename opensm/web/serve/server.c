@@ -233,7 +233,7 @@ static enum MHD_Result send_answer(struct exchange *exchange)
 		return MHD_NO;
 	exchange->queued = true;
 	exchange->status = status;
-	member_set_state(exchange->member, MEMBER_IS_SENT);
+	member_set_answer(exchange->member, body_size(request_taken_answer(exchange->request)));
 	result = MHD_queue_response(exchange->connection, status, response);
 	MHD_destroy_response(response);
 	return result;
