@@ -24,7 +24,9 @@
 #include "web/serve/server.h"
 
 #define CONFIG_FILE OSM_CONF_DIR "/opensm-web.conf"
-#define CONNECTIONS 2 /* to the daemon, which gives a user of its group 4 */
+/* Connections to the daemon, which gives a user of its group 4; one is for waits (api/wait.c). */
+#define CONNECTIONS 2
+#define CONNECTIONS_OF_PROBES 1
 
 struct program {
 	char *path; /* of the configuration */
@@ -172,6 +174,8 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	raise_descriptors(web->config);
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
 	web->asker = asker_new(web->link, &web->held);
+	web->probe_link = link_new(web->config->control_socket, CONNECTIONS_OF_PROBES);
+	web->probes = asker_new(web->probe_link, &web->held);
 	web->waits = waits_new(web->config->control_socket);
 	web->views = views_new(web->link, web->asker);
 	web->stats = stats_new();
@@ -212,8 +216,10 @@ static void clear(struct program *program)
 	server_free(web->server);
 	login_free(web->login);
 	asker_free(web->asker);
+	asker_free(web->probes);
 	waits_free(web->waits);
 	link_free(web->link);
+	link_free(web->probe_link);
 	views_free(web->views);
 	stats_free(web->stats);
 	listen_close(program->listeners);

@@ -302,6 +302,17 @@ def news(web, daemon):
           wait_for(lambda: connections(web) <= 2) and time.monotonic() - start < 10,
           connections(web))
     check('metrics go on meanwhile', web.status('/metrics') == 200)
+    waiting = [web.connect() for _ in range(32)]
+    for client in waiting:
+        client.request('GET', f'/api/v1/wait?since={serial}')
+    time.sleep(0.5)
+    check('probes beside 32 that wait', [web.status('/livez') for _ in range(3)] == [200] * 3)
+    first = waiting[0].getresponse()
+    check('the oldest has given way', first.status == 200 and first.headers['Connection'] ==
+          'close' and json.loads(first.read())['serial'] == serial, first.headers)
+    for client in waiting:
+        client.close()
+    check('all have left', wait_for(lambda: connections(web) <= 2), connections(web))
 
 
 REQUESTS = (

@@ -47,6 +47,11 @@ static char *answer(void *arg, const char *line, bool *close)
 		return fake_record(CONTROL_FAILED, "{\"error\":\"no subnet yet\"}\n");
 	if (g_str_has_prefix(line, "qos "))
 		return fake_record(CONTROL_USAGE, "{\"error\":\"expected a node\"}\n");
+	if (g_str_has_prefix(line, "mgroups ") || !strcmp(line, "switchbalance json") ||
+	    !strcmp(line, "events since 9 wait 25 json"))
+		return NULL; /* for long */
+	if (!strcmp(line, "events since 9 json"))
+		return fake_record(CONTROL_DONE, "{\"serial\":9,\"events\":[]}\n");
 	if (!strcmp(line, "events since 7 json"))
 		return fake_record(CONTROL_DONE, "{\"serial\":7,\"events\":[]}\n");
 	if (!strcmp(line, "events since 7 wait 25 json"))
@@ -68,6 +73,8 @@ static void site_init(struct site *site, const char *conf)
 	web->users = users_read(web->config, NULL);
 	web->link = link_new(fake_daemon_path(site->fake), 2);
 	web->asker = asker_new(web->link, &web->held);
+	web->probe_link = link_new(fake_daemon_path(site->fake), 1);
+	web->probes = asker_new(web->probe_link, &web->held);
 	web->waits = waits_new(fake_daemon_path(site->fake));
 	web->stats = stats_new();
 	web->login = login_new();
@@ -79,8 +86,10 @@ static void site_clear(struct site *site)
 
 	login_free(web->login);
 	asker_free(web->asker);
+	asker_free(web->probes);
 	waits_free(web->waits);
 	link_free(web->link);
+	link_free(web->probe_link);
 	stats_free(web->stats);
 	users_free(web->users);
 	config_free(web->config);
@@ -355,6 +364,70 @@ START_TEST(news)
 }
 END_TEST
 
+/* One that is not answered yet. */
+static struct request *begin(struct site *site, const char *target, bool *done)
+{
+	g_autofree char *why = NULL;
+	struct request *request = target_request("GET", target, &why);
+
+	request_set_caller(request, &(struct caller){.address = "10.0.0.1", .local = true});
+	request_listen(request, on_answer, done);
+	routes_serve(&site->web, request);
+	request_begun(request);
+	return request;
+}
+
+/* A client that waits gives way with the answer that there are no news; others go on waiting. */
+START_TEST(yields)
+{
+	struct site site;
+	struct request *a, *b;
+	bool first = false, second = false;
+
+	site_init(&site, "");
+	a = begin(&site, "/api/v1/wait?since=9", &first);
+	b = begin(&site, "/api/v1/wait?since=9", &second);
+	ck_assert(!request_can_yield(a));
+	while (!request_can_yield(a) || !request_can_yield(b))
+		g_main_context_iteration(NULL, TRUE);
+	request_yield(a);
+	ck_assert(first && !second && !request_can_yield(a) && request_can_yield(b));
+	ck_assert_uint_eq(request_taken_answer(a)->status, 200);
+	ck_assert_str_eq(request_taken_answer(a)->headers->pdata[1], "close");
+	ck_assert_ptr_nonnull(strstr(body_of(a), "{\"serial\":9,\"events\":[]}"));
+	request_unref(a);
+	fake_daemon_kill(site.fake);
+	ck_assert(fake_run_until(&second));
+	ck_assert_uint_eq(request_taken_answer(b)->status, 503);
+	request_unref(b);
+	site_clear(&site);
+}
+END_TEST
+
+/* Questions that take the daemon long do not keep probes waiting. */
+START_TEST(long_questions)
+{
+	struct site site;
+	struct request *requests[2];
+	bool done[2] = {false};
+
+	site_init(&site, "");
+	requests[0] = begin(&site, "/api/v1/mgroups", &done[0]);
+	requests[1] = begin(&site, "/api/v1/switchbalance", &done[1]);
+	while (site.asked < 2)
+		g_main_context_iteration(NULL, TRUE);
+	site.state = "{\"sm_state\":\"Master\",\"has_subnet\":true}";
+	expect(&site, "/livez", true, 200, "ok");
+	expect(&site, "/readyz", true, 200, "ok");
+	ck_assert(!done[0] && !done[1]);
+	for (unsigned int i = 0; i < 2; i++) {
+		request_forget(requests[i]);
+		request_unref(requests[i]);
+	}
+	site_clear(&site);
+}
+END_TEST
+
 /* ---- what opensm-web counts of itself ---- */
 
 START_TEST(own_metrics)
@@ -552,6 +625,8 @@ TEST_SUITE
 	tcase_add_test(cases, scrapes);
 	tcase_add_test(cases, held_files);
 	tcase_add_test(cases, news);
+	tcase_add_test(cases, yields);
+	tcase_add_test(cases, long_questions);
 	tcase_add_test(cases, own_metrics);
 	tcase_add_test(cases, crowded);
 	tcase_add_test(cases, slow);

@@ -87,7 +87,7 @@ static void on_version(void *arg, enum control_status status, GBytes *text)
 
 void probe_live(struct web *web, struct request *request)
 {
-	asker_ask(web->asker, "version json", AGE_MS, ALIVE_MS, on_version, begin(web, request));
+	asker_ask(web->probes, "version json", AGE_MS, ALIVE_MS, on_version, begin(web, request));
 }
 
 /* ---- ready ---- */
@@ -128,7 +128,7 @@ static void on_status(void *arg, enum control_status status, GBytes *text)
 		if (!strcmp(state, "Master")) {
 			note_master(probe, object);
 		} else if (!strcmp(state, "Standby") && !role) {
-			asker_ask(probe->web->asker, "health json", AGE_MS, ALIVE_MS,
+			asker_ask(probe->web->probes, "health json", AGE_MS, ALIVE_MS,
 				  on_standby_health, probe);
 			return;
 		} else {
@@ -145,7 +145,7 @@ void probe_ready(struct web *web, struct request *request)
 	if (role && strcmp(role, "master") != 0)
 		request_fail(request, 400, "role: expected master");
 	else
-		asker_ask(web->asker, "status json", AGE_MS, ALIVE_MS, on_status,
+		asker_ask(web->probes, "status json", AGE_MS, ALIVE_MS, on_status,
 			  begin(web, request));
 }
 
@@ -169,5 +169,5 @@ static void on_health(void *arg, enum control_status status, GBytes *text)
 
 void probe_health(struct web *web, struct request *request)
 {
-	asker_ask(web->asker, "health json", AGE_MS, ALIVE_MS, on_health, begin(web, request));
+	asker_ask(web->probes, "health json", AGE_MS, ALIVE_MS, on_health, begin(web, request));
 }

@@ -20,6 +20,7 @@ struct client {
 	struct web *web;
 	struct request *request;
 	uint64_t since;
+	GBytes *no_news; /* the answer if nothing happens; NULL: it does not wait yet */
 };
 
 struct waits {
@@ -33,7 +34,10 @@ static void client_free(gpointer data)
 {
 	struct client *client = data;
 
+	request_may_yield(client->request, NULL, NULL);
 	request_unref(client->request);
+	if (client->no_news)
+		g_bytes_unref(client->no_news);
 	g_free(client);
 }
 
@@ -81,6 +85,7 @@ static void on_news(void *arg, struct reply *reply)
 		struct client *client = clients->pdata[i];
 
 		/* The news of others are not its own. */
+		request_may_yield(client->request, NULL, NULL);
 		if (client->since != waits->since && reply->status == CONTROL_DONE) {
 			look(client);
 			continue;
@@ -90,11 +95,26 @@ static void on_news(void *arg, struct reply *reply)
 	}
 }
 
-static void join(struct client *client)
+/* The others go on waiting. */
+static void give_way(void *arg)
+{
+	struct client *client = arg;
+	struct waits *waits = client->web->waits;
+
+	request_set_header(client->request, "Connection", "close");
+	answer(client, CONTROL_DONE, client->no_news);
+	g_ptr_array_remove_fast(waits->clients, client);
+}
+
+static void join(struct client *client, GBytes *no_news)
 {
 	struct waits *waits = client->web->waits;
 	g_autofree char *line = NULL;
 
+	if (client->no_news)
+		g_bytes_unref(client->no_news);
+	client->no_news = g_bytes_ref(no_news);
+	request_may_yield(client->request, give_way, client);
 	g_ptr_array_add(waits->clients, client);
 	if (waits->asked)
 		return;
@@ -115,7 +135,7 @@ static void on_present(void *arg, enum control_status status, GBytes *text)
 	if (request_is_gone(client->request)) {
 		client_free(client);
 	} else if (status == CONTROL_DONE && serial >= 0 && (uint64_t)serial == client->since) {
-		join(client);
+		join(client, text);
 	} else {
 		answer(client, status, text);
 		client_free(client);
@@ -140,6 +160,6 @@ void wait_for_news(struct web *web, struct request *request)
 		return;
 	}
 	client = g_new(struct client, 1);
-	*client = (struct client){web, request_ref(request), since};
+	*client = (struct client){.web = web, .request = request_ref(request), .since = since};
 	look(client);
 }

@@ -53,6 +53,9 @@ void request_listen(struct request *request, answered_fn *answered, void *arg);
 void request_begun(struct request *request);
 /* NULL: not yet. */
 const struct answer *request_taken_answer(const struct request *request);
+/* Whether request_yield() will answer it. */
+bool request_can_yield(const struct request *request);
+void request_yield(struct request *request);
 /* The client is gone: nothing will be called. */
 void request_forget(struct request *request);
 

@@ -18,6 +18,8 @@ struct request_state {
 	GPtrArray *answer_headers;
 	answered_fn *done;
 	void *arg;
+	yield_fn *yield; /* NULL: none */
+	void *yield_arg;
 };
 
 /* ---- what a handler may ask ---- */
@@ -253,6 +255,24 @@ void request_begun(struct request *request)
 const struct answer *request_taken_answer(const struct request *request)
 {
 	return request->state->answered ? &request->state->answer : NULL;
+}
+
+void request_may_yield(struct request *request, yield_fn *yield, void *arg)
+{
+	request->state->yield = yield;
+	request->state->yield_arg = arg;
+}
+
+bool request_can_yield(const struct request *request)
+{
+	return request->state->yield && !request->state->answered && !request->state->gone;
+}
+
+void request_yield(struct request *request)
+{
+	yield_fn *yield = g_steal_pointer(&request->state->yield);
+
+	yield(request->state->yield_arg);
 }
 
 void request_forget(struct request *request)

@@ -44,6 +44,13 @@ struct request *request_ref(struct request *request);
 void request_unref(struct request *request);
 bool request_is_gone(const struct request *request);
 
+/*
+ * Until it is answered, yield(arg) will answer it at any time: a client that waits for news gives
+ * its place to others.
+ */
+typedef void yield_fn(void *arg);
+void request_may_yield(struct request *request, yield_fn *yield, void *arg);
+
 /* A header of the answer, before that. */
 void request_set_header(struct request *request, const char *name, const char *value);
 /* Takes over the reference to the body; NULL: none. */

@@ -21,7 +21,7 @@ struct member {
 	gint64 since_us; /* of the state */
 	uint64_t taken;	 /* octets on the socket before a large answer */
 	bool large;	 /* the answer */
-	bool leaves;	 /* was shut down, and counts no longer */
+	bool leaves;	 /* was shut down or gives way, and counts no longer */
 };
 
 struct crowd {
@@ -101,9 +101,14 @@ static unsigned int count(const struct crowd *crowd, const char *address)
 	return n;
 }
 
+bool crowd_is_full_of(const struct crowd *crowd, const char *address)
+{
+	return count(crowd, address) >= crowd->max_per_address;
+}
+
 bool crowd_makes_room(struct crowd *crowd, const char *address)
 {
-	bool many = count(crowd, address) >= crowd->max_per_address;
+	bool many = crowd_is_full_of(crowd, address);
 	struct member *slow;
 
 	if (!many && crowd_size(crowd) < crowd->max)
@@ -155,7 +160,7 @@ void crowd_look(struct crowd *crowd, gint64 now_us)
 	for (guint i = 0; i < crowd->members->len; i++) {
 		struct member *member = crowd->members->pdata[i];
 
-		if (!member->leaves && is_late(member, now_us))
+		if (is_late(member, now_us))
 			shut_down(member);
 	}
 }
@@ -200,6 +205,21 @@ bool member_has_left(const struct member *member, gint64 now_us)
 
 	return now_us - member->since_us > LEAVE_US && poll(&about, 1, 0) == 1 &&
 	       about.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+void member_give_way(struct member *member)
+{
+	member->leaves = true;
+}
+
+bool member_gives_way(const struct member *member)
+{
+	return member->leaves;
+}
+
+gint64 member_since_us(const struct member *member)
+{
+	return member->since_us;
 }
 
 const char *member_address(const struct member *member)

@@ -30,6 +30,8 @@ unsigned int crowd_size(const struct crowd *crowd);
 
 /* False: one more of this address has no room. A member that gives way is shut down. */
 bool crowd_makes_room(struct crowd *crowd, const char *address);
+/* Whether it is those of this address that are too many, not all together. */
+bool crowd_is_full_of(const struct crowd *crowd, const char *address);
 struct member *crowd_enter(struct crowd *crowd, const char *address, int socket);
 /* NULL is fine. */
 void crowd_leave(struct crowd *crowd, struct member *member);
@@ -41,6 +43,11 @@ void member_set_state(struct member *member, enum member_state state);
 void member_set_answer(struct member *member, uint64_t octets);
 /* Its client has ended the connection, at least on its side, and has had time to be answered. */
 bool member_has_left(const struct member *member, gint64 now_us);
+/* It counts no longer: its connection will end by itself. */
+void member_give_way(struct member *member);
+bool member_gives_way(const struct member *member);
+/* When its state began, by the monotonic clock. */
+gint64 member_since_us(const struct member *member);
 const char *member_address(const struct member *member);
 /* As in struct caller; NULL: not known yet. */
 const char *const *member_names(const struct member *member);

@@ -370,12 +370,48 @@ static void start_clock(struct server *server)
 	g_source_attach(server->clock, NULL);
 }
 
+/* The one that has waited for news for longest; of this address, or of any if it is NULL. */
+static struct exchange *patient_one(const struct server *server, const char *address)
+{
+	struct exchange *found = NULL;
+	GHashTableIter iter;
+	gpointer key;
+
+	g_hash_table_iter_init(&iter, server->waiting);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		struct exchange *exchange = key;
+		struct member *member = exchange->member;
+
+		if (request_can_yield(exchange->request) && !member_gives_way(member) &&
+		    (!address || !strcmp(member_address(member), address)) &&
+		    (!found || member_since_us(member) < member_since_us(found->member)))
+			found = exchange;
+	}
+	return found;
+}
+
+static bool makes_room(struct server *server, const char *address)
+{
+	struct exchange *exchange;
+	bool many;
+
+	if (crowd_makes_room(server->crowd, address))
+		return true;
+	many = crowd_is_full_of(server->crowd, address);
+	exchange = patient_one(server, many ? address : NULL);
+	if (!exchange)
+		return false;
+	member_give_way(exchange->member);
+	request_yield(exchange->request);
+	return true;
+}
+
 static enum MHD_Result on_accept(void *arg, const struct sockaddr *address, socklen_t length)
 {
 	struct port *port = arg;
 	g_autofree char *text = length ? address_host_text(address) : g_strdup("unix");
 
-	return crowd_makes_room(port->server->crowd, text) ? MHD_YES : MHD_NO;
+	return makes_room(port->server, text) ? MHD_YES : MHD_NO;
 }
 
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
