@@ -186,6 +186,10 @@ START_TEST(logins)
 	check_header(login, users, "Basic my-token", &result);
 	ck_assert(result.result == LOGIN_RIGHT && result.role == WEB_READER);
 	ck_assert_str_eq(result.name, "robot");
+	check_header(login, users, "Basic bXktdG9rZW46", &result); /* my-token: */
+	ck_assert(result.result == LOGIN_RIGHT && result.role == WEB_READER);
+	check_header(login, users, "Basic eDpteS10b2tlbg==", &result); /* x:my-token */
+	ck_assert(result.result == LOGIN_RIGHT && result.role == WEB_READER);
 	check_header(login, users, "Basic dXNlcjpvdGhlcg==", &result); /* user:other */
 	ck_assert_int_eq(result.result, LOGIN_WRONG);
 	check_header(login, users, "Basic b3RoZXI6c2VjcmV0", &result); /* other:secret */
@@ -221,6 +225,42 @@ START_TEST(guesses)
 	users_free(users);
 	login_free(login);
 	g_free(result.name);
+}
+END_TEST
+
+#define AT_ONCE 30
+
+static const struct {
+	const char *header;
+	unsigned int right, wrong;
+} at_once[] = {
+	{"Basic dXNlcjpvdGhlcg==", 0, TRIES_MAX},
+	{RIGHT, AT_ONCE, 0},
+};
+
+/* Guesses that come together are not more than those that come one after another. */
+START_TEST(guesses_at_once)
+{
+	struct login *login = login_new();
+	struct users *users = some_users();
+	struct result results[AT_ONCE] = {{0}};
+	unsigned int n[LOGIN_TOO_MANY + 1] = {0};
+	struct request *request = request_new("GET", "/");
+
+	request_add_header(request, "Authorization", at_once[_i].header);
+	for (unsigned int i = 0; i < AT_ONCE; i++)
+		login_check(login, users, request, on_result, &results[i]);
+	for (unsigned int i = 0; i < AT_ONCE; i++) {
+		ck_assert(fake_run_until(&results[i].done));
+		n[results[i].result]++;
+		g_free(results[i].name);
+	}
+	ck_assert_uint_eq(n[LOGIN_RIGHT], at_once[_i].right);
+	ck_assert_uint_eq(n[LOGIN_WRONG], at_once[_i].wrong);
+	ck_assert_uint_eq(n[LOGIN_TOO_MANY], AT_ONCE - at_once[_i].right - at_once[_i].wrong);
+	request_unref(request);
+	users_free(users);
+	login_free(login);
 }
 END_TEST
 
@@ -263,6 +303,7 @@ TEST_SUITE
 	tcase_add_test(cases, tries);
 	tcase_add_test(cases, logins);
 	tcase_add_test(cases, guesses);
+	tcase_add_loop_test(cases, guesses_at_once, 0, G_N_ELEMENTS(at_once));
 	tcase_add_test(cases, freed);
 	suite_add_tcase(suite, cases);
 	return suite;

@@ -171,9 +171,14 @@ static gboolean on_penalty(gpointer data)
 	return G_SOURCE_REMOVE;
 }
 
-static void punish(struct check *check)
+static void note_try(const struct check *check)
 {
 	tries_add(check->login->tries, check->address, g_get_monotonic_time());
+}
+
+/* It was noted. */
+static void punish(struct check *check)
+{
 	/* A name that is not known may be a password in the wrong place. */
 	if (!say_may(&check->login->lines, g_get_monotonic_time()))
 		;
@@ -182,6 +187,17 @@ static void punish(struct check *check)
 	else
 		say(LOG_WARNING, "wrong user or token from %s", check->address);
 	check->penalty = g_timeout_add(PENALTY_MS, on_penalty, check);
+}
+
+/* It is wrong, as can be said at once. */
+static void refuse(struct check *check)
+{
+	if (tries_too_many(check->login->tries, check->address, g_get_monotonic_time())) {
+		finish(check, LOGIN_TOO_MANY);
+	} else {
+		note_try(check);
+		punish(check);
+	}
 }
 
 /* In another thread. */
@@ -218,6 +234,7 @@ static void on_hashed(GObject *source, GAsyncResult *result, gpointer data)
 	}
 	login->running--;
 	if (check->right && check->role != WEB_NOBODY) {
+		tries_take_back(login->tries, check->address, g_get_monotonic_time());
 		remember(login, check->key);
 		finish(check, LOGIN_RIGHT);
 	} else {
@@ -236,6 +253,12 @@ static void run_next(struct login *login)
 			finish(check, LOGIN_RIGHT);
 			continue;
 		}
+		/* Those before it may have been too many meanwhile. */
+		if (tries_too_many(login->tries, check->address, g_get_monotonic_time())) {
+			finish(check, LOGIN_TOO_MANY);
+			continue;
+		}
+		note_try(check);
 		login->running++;
 		task = g_task_new(NULL, NULL, on_hashed, check);
 		g_task_set_task_data(task, check, NULL);
@@ -268,16 +291,14 @@ static void check_password(struct check *check, const struct users *users, char 
 	check->password = password;
 	check->role = user ? user->role : WEB_NOBODY;
 	check->hash = g_strdup(like);
-	if (!like) {
-		punish(check);
-		return;
-	}
-	check->key = key_of(login, check);
+	check->key = like ? key_of(login, check) : NULL;
 	if (user && is_remembered(login, check->key)) {
 		finish(check, LOGIN_RIGHT);
 	} else if (tries_too_many(login->tries, check->address, g_get_monotonic_time()) ||
 		   login->queue.length >= QUEUE_MAX) {
 		finish(check, LOGIN_TOO_MANY);
+	} else if (!like) {
+		refuse(check);
 	} else {
 		g_queue_push_tail(&login->queue, check);
 		run_next(login);
@@ -292,6 +313,9 @@ static void check_header(struct check *check, const struct users *users, const c
 
 	if (login_parse(header, &token, &name, &password))
 		user = users_by_token(users, token);
+	/* As clients send a token that they are given as a user or as a password. */
+	if (!user && name)
+		user = users_by_token(users, *password ? password : name);
 	if (!user && name) {
 		check_password(check, users, g_steal_pointer(&name), g_steal_pointer(&password));
 	} else if (user) {
@@ -300,10 +324,7 @@ static void check_header(struct check *check, const struct users *users, const c
 		finish(check, LOGIN_RIGHT);
 	} else {
 		check->name = g_strdup("");
-		if (tries_too_many(check->login->tries, check->address, g_get_monotonic_time()))
-			finish(check, LOGIN_TOO_MANY);
-		else
-			punish(check);
+		refuse(check);
 	}
 	wipe(token);
 	wipe(password);

@@ -75,6 +75,15 @@ void tries_add(struct tries *tries, const char *address, gint64 now_us)
 	g_hash_table_replace(tries->counts, g_steal_pointer(&key), count);
 }
 
+void tries_take_back(struct tries *tries, const char *address, gint64 now_us)
+{
+	g_autofree char *key = key_of(address);
+	struct count *count = find(tries, key, now_us);
+
+	if (count && count->n)
+		count->n--;
+}
+
 bool tries_too_many(struct tries *tries, const char *address, gint64 now_us)
 {
 	g_autofree char *key = key_of(address);

@@ -13,8 +13,10 @@ struct tries;
 struct tries *tries_new(void);
 /* NULL is fine. */
 void tries_free(struct tries *tries);
-/* Another one was wrong. Addresses of IPv6 count by their first 64 bits. */
+/* Another one was wrong, or may be. Addresses of IPv6 count by their first 64 bits. */
 void tries_add(struct tries *tries, const char *address, gint64 now_us);
+/* One of those that were added was right. */
+void tries_take_back(struct tries *tries, const char *address, gint64 now_us);
 /* Whether this address has had too many in the last minute. */
 bool tries_too_many(struct tries *tries, const char *address, gint64 now_us);
 
