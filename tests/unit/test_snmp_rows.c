@@ -129,7 +129,7 @@ START_TEST(values)
 }
 END_TEST
 
-/* Only that there is no daemon is known then, or that there is no subnet. */
+/* Only that no daemon answers is known then, or that no subnet is known. */
 START_TEST(without_daemon)
 {
 	struct facts *facts = facts_of_master();
