@@ -7,9 +7,14 @@ static void emit_group_of(const struct boxes *boxes, struct emit *emit)
 {
 	emit_key(emit, "group_of");
 	emit_begin(emit, '[');
-	for (guint i = 0; i < boxes->boxes->len; i++)
-		emit_number(emit, boxes->view->group_of[g_array_index(boxes->boxes, struct box, i)
-								.head]);
+	for (guint i = 0; i < boxes->boxes->len; i++) {
+		uint32_t head = g_array_index(boxes->boxes, struct box, i).head;
+
+		if (boxes->view->group_of[head] == IMAGE_NONE)
+			emit_text(emit, NULL);
+		else
+			emit_number(emit, boxes->view->group_of[head]);
+	}
 	emit_end(emit, ']');
 }
 
