@@ -15,6 +15,7 @@ struct watched {
 struct loop {
 	GSource source;
 	GArray *watched; /* of struct watched: what the library wants to read */
+	bool held;
 };
 
 /* Watches what the set has, and nothing else. */
@@ -50,7 +51,8 @@ static gboolean prepare(GSource *source, int *timeout)
 	int n = 0, block = 1;
 
 	FD_ZERO(&fds);
-	snmp_select_info(&n, &fds, &wait, &block);
+	if (!((struct loop *)source)->held)
+		snmp_select_info(&n, &fds, &wait, &block);
 	watch((struct loop *)source, &fds, n);
 	*timeout = block ? -1 : (int)(wait.tv_sec * 1000 + (wait.tv_usec + 999) / 1000);
 	return *timeout == 0;
@@ -63,6 +65,8 @@ static gboolean check(GSource *source)
 	fd_set fds;
 	int n = 0, block = 1;
 
+	if (loop->held)
+		return FALSE;
 	for (guint i = 0; i < loop->watched->len; i++)
 		if (g_source_query_unix_fd(source,
 					   g_array_index(loop->watched, struct watched, i).tag))
@@ -78,6 +82,8 @@ static gboolean dispatch(GSource *source, GSourceFunc run, gpointer data)
 	fd_set ready;
 
 	(void)run, (void)data;
+	if (loop->held)
+		return G_SOURCE_CONTINUE;
 	g_source_set_ready_time(source, -1);
 	FD_ZERO(&ready);
 	for (guint i = 0; i < loop->watched->len; i++) {
@@ -105,7 +111,8 @@ GSource *loop_new(void)
 	GSource *source = g_source_new((GSourceFuncs *)&functions, sizeof(struct loop));
 
 	((struct loop *)source)->watched = g_array_new(FALSE, FALSE, sizeof(struct watched));
-	/* It never does. Without this GLib wakes the loop twice for each descriptor at each turn.
+	/* loop_hold() is for that. Without this GLib wakes the loop twice for each descriptor at
+	 * each turn.
 	 */
 	g_source_set_can_recurse(source, TRUE);
 	g_source_attach(source, NULL);
@@ -116,6 +123,11 @@ void loop_free(GSource *loop)
 {
 	g_source_destroy(loop);
 	g_source_unref(loop);
+}
+
+void loop_hold(GSource *loop, bool held)
+{
+	((struct loop *)loop)->held = held;
 }
 
 void loop_wake(GSource *loop)

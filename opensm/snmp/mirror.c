@@ -5,7 +5,6 @@
 
 #define CONNECTIONS 2
 #define ANSWER_MS 4000
-/* Less than what snmpd waits for a SET; see agent.c. */
 #define CHANGE_MS 8000
 #define YOUNG_US G_USEC_PER_SEC
 #define FABRIC_YOUNG_US (10 * G_USEC_PER_SEC)
@@ -43,8 +42,6 @@ struct change {
 	struct mirror *mirror;
 	mirror_changed_fn *done;
 	void *arg;
-	unsigned int status;
-	char *output;
 };
 
 struct mirror {
@@ -55,14 +52,6 @@ struct mirror {
 	GPtrArray *changes; /* of struct change */
 };
 
-static void free_change(gpointer data)
-{
-	struct change *change = data;
-
-	g_free(change->output);
-	g_free(change);
-}
-
 struct mirror *mirror_new(const char *path)
 {
 	struct mirror *mirror = g_new0(struct mirror, 1);
@@ -70,7 +59,7 @@ struct mirror *mirror_new(const char *path)
 	mirror->link = link_new(path, CONNECTIONS);
 	mirror->facts = facts_new();
 	mirror->waiters = g_array_new(FALSE, FALSE, sizeof(struct waiter));
-	mirror->changes = g_ptr_array_new_with_free_func(free_change);
+	mirror->changes = g_ptr_array_new_with_free_func(g_free);
 	for (unsigned int i = 0; i < N_PARTS; i++) {
 		mirror->parts[i].mirror = mirror;
 		mirror->parts[i].number = i;
@@ -222,22 +211,13 @@ void mirror_forget(struct mirror *mirror, unsigned int parts)
 
 /* ---- changes ---- */
 
-static void on_known(void *arg)
-{
-	struct change *change = arg;
-
-	change->done(change->arg, change->status, change->output);
-	g_ptr_array_remove_fast(change->mirror->changes, change);
-}
-
 static void on_changed(void *arg, struct reply *reply)
 {
 	struct change *change = arg;
 
-	change->status = reply->status;
-	change->output = g_steal_pointer(&reply->output);
 	mirror_forget(change->mirror, MIRROR_STATUS | MIRROR_POLICY);
-	mirror_want(change->mirror, MIRROR_STATUS | MIRROR_POLICY, on_known, change);
+	change->done(change->arg, reply->status, reply->output);
+	g_ptr_array_remove_fast(change->mirror->changes, change);
 }
 
 void mirror_change(struct mirror *mirror, const char *line, mirror_changed_fn *done, void *arg)

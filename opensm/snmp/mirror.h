@@ -32,11 +32,10 @@ bool mirror_want(struct mirror *mirror, unsigned int parts, mirror_done_fn *done
 /* As if these parts were old. */
 void mirror_forget(struct mirror *mirror, unsigned int parts);
 
-/* The output belongs to the mirror. */
 typedef void mirror_changed_fn(void *arg, unsigned int status, const char *output);
 /*
- * Has the daemon run a command that changes partitions. When done is called, the facts are of a
- * time after the change.
+ * Has the daemon run a command that changes partitions. Once done is called, with the answer, what
+ * was known before is old.
  */
 void mirror_change(struct mirror *mirror, const char *line, mirror_changed_fn *done, void *arg);
 

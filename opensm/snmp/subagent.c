@@ -11,13 +11,18 @@
 
 #include <string.h>
 
+#include "client/control.h"
 #include "client/say.h"
 #include "snmp/changes.h"
 
 #define NAME "opensm-snmp"
 #define BASE_MAX 32 /* numbers */
 #define TRY_AGAIN_S 5
-#define TIMEOUT_S 10 /* that snmpd waits for an answer */
+/*
+ * That a phase of a SET waits for the daemon: snmpd repeats what is not answered in a second, which
+ * the library would take for another SET.
+ */
+#define PHASE_MS 800
 
 /* Subtrees of the MIB, and what notifications carry (opensmNotice). */
 enum { NOTIFICATIONS = 0, OBJECTS = 1, NOTICE = 7 };
@@ -158,8 +163,6 @@ static unsigned int parts_of(const struct subagent *agent, int mode,
 	struct mib_rows rows[MIB_TABLES];
 	unsigned int all = 0;
 
-	if (mode == MODE_SET_RESERVE1)
-		return MIRROR_STATUS | MIRROR_POLICY;
 	facts_rows(mirror_facts(agent->mirror), rows);
 	for (; requests; requests = requests->next) {
 		struct oid own = to_own(agent, requests->requestvb);
@@ -279,44 +282,111 @@ static void finish(struct pending *pending)
 	pending_free(pending);
 }
 
-/* What is asked for is known. */
-static void serve(struct subagent *agent, int mode, netsnmp_agent_request_info *reqinfo,
-		  netsnmp_request_info *requests)
-{
-	g_autofree char *line = NULL;
-
-	if (mode == MODE_SET_RESERVE1)
-		plan(agent, reqinfo, requests, &line);
-	else
-		answer(agent, mode, reqinfo, requests);
-}
-
 static void on_known(void *arg)
 {
 	struct pending *pending = arg;
 	netsnmp_delegated_cache *cache = take_up(pending);
 
 	if (cache)
-		serve(pending->agent, pending->mode, cache->reqinfo, cache->requests);
+		answer(pending->agent, pending->mode, cache->reqinfo, cache->requests);
 	finish(pending);
 }
 
-static void on_changed(void *arg, unsigned int status, const char *output)
-{
-	struct pending *pending = arg;
-	netsnmp_delegated_cache *cache = take_up(pending);
-	g_autofree char *why = NULL;
-	enum change_error error = change_result(status, output, &why);
+/*
+ * ---- SETs, whose phases wait here: if snmpd or its patience ended meanwhile, the library would
+ * write to what it has freed ----
+ */
 
-	if (error && say_may(&pending->agent->failures, g_get_monotonic_time()))
+struct wait {
+	bool done, abandoned;
+	unsigned int status;
+	char *output;
+};
+
+static void wait_free(struct wait *wait)
+{
+	g_free(wait->output);
+	g_free(wait);
+}
+
+static void on_answer(void *arg, unsigned int status, const char *output)
+{
+	struct wait *wait = arg;
+
+	if (wait->abandoned) {
+		wait_free(wait);
+		return;
+	}
+	wait->status = status;
+	wait->output = g_strdup(output);
+	wait->done = true;
+}
+
+static void on_there(void *arg)
+{
+	on_answer(arg, CONTROL_DONE, NULL);
+}
+
+static gboolean on_late(gpointer late)
+{
+	*(bool *)late = true;
+	return G_SOURCE_CONTINUE;
+}
+
+/* False: it is late, and what comes will be ignored. */
+static bool wait_for(const struct subagent *agent, struct wait *wait)
+{
+	bool late = false;
+	guint timer = g_timeout_add(PHASE_MS, on_late, &late);
+
+	loop_hold(agent->loop, true);
+	while (!wait->done && !late)
+		g_main_context_iteration(NULL, TRUE);
+	loop_hold(agent->loop, false);
+	g_source_remove(timer);
+	wait->abandoned = !wait->done;
+	return wait->done;
+}
+
+static void check_set(struct subagent *agent, netsnmp_agent_request_info *reqinfo,
+		      netsnmp_request_info *requests)
+{
+	struct wait *wait = g_new0(struct wait, 1);
+	g_autofree char *line = NULL;
+
+	if (mirror_want(agent->mirror, MIRROR_STATUS | MIRROR_POLICY, on_there, wait) &&
+	    !wait_for(agent, wait)) {
+		fail(reqinfo, requests, 0, CHANGE_RESOURCE_UNAVAILABLE);
+		return;
+	}
+	wait_free(wait);
+	plan(agent, reqinfo, requests, &line);
+}
+
+static void make_set(struct subagent *agent, netsnmp_agent_request_info *reqinfo,
+		     netsnmp_request_info *requests)
+{
+	g_autofree char *line = NULL, *why = NULL;
+	struct wait *wait;
+	enum change_error error = CHANGE_COMMIT_FAILED;
+
+	if (!plan(agent, reqinfo, requests, &line) || !line)
+		return;
+	wait = g_new0(struct wait, 1);
+	mirror_change(agent->mirror, line, on_answer, wait);
+	if (wait_for(agent, wait)) {
+		error = change_result(wait->status, wait->output, &why);
+		wait_free(wait);
+	} else {
+		why = g_strdup("the daemon does not answer, but may still do it");
+	}
+	if (!error) {
+		g_hash_table_add(agent->applied, transaction(reqinfo));
+		return;
+	}
+	if (say_may(&agent->failures, g_get_monotonic_time()))
 		say(LOG_WARNING, "a SET of partitions failed: %s", why);
-	else if (!error && !cache)
-		say(LOG_WARNING, "a SET of partitions was done after snmpd has given it up");
-	if (cache && error)
-		fail(cache->reqinfo, cache->requests, 0, error);
-	else if (cache)
-		g_hash_table_add(pending->agent->applied, transaction(cache->reqinfo));
-	finish(pending);
+	fail(reqinfo, requests, 0, error);
 }
 
 /* ---- the handler of all objects ---- */
@@ -326,25 +396,24 @@ static int on_request(netsnmp_mib_handler *handler, netsnmp_handler_registration
 {
 	struct subagent *agent = handler->myvoid;
 	struct pending *pending;
-	g_autofree char *line = NULL;
 
 	switch (reqinfo->mode) {
 	case MODE_GET:
 	case MODE_GETNEXT:
-	case MODE_SET_RESERVE1:
 		pending = delegate(agent, handler, reginfo, reqinfo, requests);
 		if (mirror_want(agent->mirror, parts_of(agent, reqinfo->mode, requests), on_known,
 				pending))
 			break;
 		for (netsnmp_request_info *r = requests; r; r = r->next)
 			r->delegated = 0;
-		serve(agent, reqinfo->mode, reqinfo, requests);
+		answer(agent, reqinfo->mode, reqinfo, requests);
 		pending_free(pending);
 		break;
+	case MODE_SET_RESERVE1:
+		check_set(agent, reqinfo, requests);
+		break;
 	case MODE_SET_ACTION:
-		if (plan(agent, reqinfo, requests, &line) && line)
-			mirror_change(agent->mirror, line, on_changed,
-				      delegate(agent, handler, reginfo, reqinfo, requests));
+		make_set(agent, reqinfo, requests);
 		break;
 	case MODE_SET_UNDO:
 		/* Only if another subagent could not do its part of the SET. */
@@ -443,7 +512,6 @@ static bool offer(struct subagent *agent)
 	if (!agent->registration)
 		return false;
 	agent->registration->handler->myvoid = agent;
-	agent->registration->timeout = TIMEOUT_S;
 	return netsnmp_register_handler(agent->registration) == MIB_REGISTERED_OK;
 }
 
