@@ -14,7 +14,7 @@ static void add_text(GPtrArray *fields, const char *name, const char *value)
 /* A name as a node gave it: without what would change a terminal. */
 static void add_name(GPtrArray *fields, const char *name)
 {
-	g_autofree char *shown = name ? g_utf8_make_valid(name, -1) : NULL;
+	g_autofree char *shown = name && *name ? g_utf8_make_valid(name, -1) : NULL;
 
 	for (char *p = shown; p && *p; p = g_utf8_next_char(p))
 		if (g_unichar_iscntrl(g_utf8_get_char(p)))

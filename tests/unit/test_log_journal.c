@@ -301,7 +301,7 @@ START_TEST(test_about)
 		.peer_port = 1,
 		.generation = 12,
 	};
-	const struct about nothing = {0};
+	const struct about nothing = {.node = ""};
 	unsigned int plain;
 
 	log_about(log, LOG_INFO | LOG_MESSAGE(MILESTONE_LOSS), &whole, "a link");
