@@ -257,11 +257,13 @@ static const struct {
 	{"@s: 0x7", ":1:1:", "a P_Key"},
 	{"0x12: mgid=ff12::1", ":1:", "a request"},
 	{"include /etc/passwd", ":1:1:", "NAME=P_KEY"},
-	{"0x12: 0x7=f", ":1:", "'f' is taken for full"},
-	{"0x12: 0x7=non", ":1:", "is not a membership"},
-	{"0x12: 0x7=", ":1:", "is not a membership"},
-	{"0x12,bogus: 0x7=full", ":1:", "not a flag"},
-	{"0x12,mtu=9: 0x7=full", ":1:", "its value is '9'"},
+	{"0x12: 0x7=f", ":1:", "found 'f', expected full"},
+	{"0x12: 0x7=non", ":1:", "found 'non', expected the membership full, "},
+	{"0x12: 0x7=", ":1:", "found '', expected the membership full, "},
+	{"0x12,bogus: 0x7=full", ":1:", "found 'bogus', expected ipoib, "},
+	{"0x12,,: 0x7=full", ":1:", "a flag is empty"},
+	{"0x12,defmember=x: 0x7", ":1:", "defmember: found 'x', expected full, "},
+	{"0x12,mtu=9: 0x7=full", ":1:", "mtu: found '9', expected 1 to 5"},
 	{"0x12: 0x7=full # 0x8=full", "request:", "no comment"},
 };
 
@@ -279,6 +281,9 @@ START_TEST(test_refused)
 			      strstr(error->message, refused[_i].why) &&
 			      g_str_has_prefix(error->message, "request:"),
 		      "%s: %s", refused[_i].request, error->message);
+	/* Nothing is: the whole request is refused. */
+	ck_assert_msg(!strstr(error->message, "ignored") && !strstr(error->message, "counts as"),
+		      "%s", error->message);
 	partition_rules_unref(rules);
 	partition_changes_unref(changes);
 }

@@ -121,9 +121,11 @@ static bool go_on_behind(struct parser *parser, GError *wrong)
 	return small;
 }
 
-G_GNUC_PRINTF(2, 3)
-static void warn(struct parser *parser, const char *format, ...)
+/* fate: what becomes of it; NULL: nothing. A request is refused, so it is not told there. */
+G_GNUC_PRINTF(3, 4)
+static void warn(struct parser *parser, const char *fate, const char *format, ...)
 {
+	bool has_fate = fate && !parser->requests;
 	g_autofree char *raw = NULL, *escaped = NULL;
 	va_list args;
 
@@ -134,7 +136,8 @@ static void warn(struct parser *parser, const char *format, ...)
 	va_end(args);
 	escaped = g_strescape(raw, "\"");
 	g_ptr_array_add(parser->rules->warnings,
-			g_strdup_printf("%s:%u: %s", file_name(parser), parser->line, escaped));
+			g_strdup_printf("%s:%u: %s%s%s", file_name(parser), parser->line, escaped,
+					has_fate ? "; " : "", has_fate ? fate : ""));
 }
 
 /* ---- words ---- */
@@ -145,7 +148,8 @@ static bool is_keyword(struct parser *parser, const char *text, const char *keyw
 	if (!*text || strncmp(text, keyword, strlen(text)) != 0)
 		return false;
 	if (strlen(text) < strlen(keyword))
-		warn(parser, "'%s' is taken for %s", text, keyword);
+		warn(parser, NULL, parser->requests ? "found '%s', expected %s" : "'%s' is taken for %s",
+		     text, keyword);
 	return true;
 }
 
@@ -228,7 +232,7 @@ static bool take_flag(struct parser *parser, const char *name, const char *text,
 			continue;
 		if (!text || !to_number(text, flags_known[i].max, &value) ||
 		    value < flags_known[i].min) {
-			warn(parser, "%s is ignored: its value is '%s', expected %u to %u%s",
+			warn(parser, "it is ignored", "%s: found '%s', expected %u to %u%s",
 			     flags_known[i].name, text ? text : "", flags_known[i].min,
 			     flags_known[i].max,
 			     flags_known[i].meaning ? flags_known[i].meaning : "");
@@ -260,8 +264,8 @@ static void take_default_membership(struct parser *parser, const char *text)
 	if (membership)
 		parser->membership = membership;
 	else
-		warn(parser,
-		     "defmember is ignored: its value is '%s', expected full, limited or both",
+		warn(parser, "it is ignored",
+		     "defmember: found '%s', expected full, limited or both",
 		     text ? text : "");
 }
 
@@ -277,7 +281,7 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	const char *value = split_value(piece);
 
 	if (!*piece)
-		warn(parser, "an empty flag is ignored");
+		warn(parser, "it is ignored", "a flag is empty");
 	else if (take_flag(parser, piece, value, flags))
 		;
 	else if (is_keyword(parser, piece, "ipoib"))
@@ -289,7 +293,10 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	else if (parser->requests && !strcmp(piece, "stays"))
 		rule->stays = !is_no(parser, value);
 	else
-		warn(parser, "'%.*s' is not a flag of a partition and is ignored", SHOWN, piece);
+		warn(parser, "it is ignored",
+		     "found '%.*s', expected ipoib, defmember, indx0%s or a flag of groups: mtu, rate, "
+		     "scope, Q_Key, TClass, sl, FlowLabel",
+		     SHOWN, piece, parser->requests ? ", stays" : "");
 }
 
 /* ---- definitions ---- */
@@ -521,10 +528,8 @@ static uint8_t membership_of(struct parser *parser, const char *text)
 		return parser->membership;
 	membership = to_membership(parser, text);
 	if (!membership)
-		warn(parser,
-		     "'%.*s' is not a membership and counts as limited: expected full, limited "
-		     "or both",
-		     SHOWN, text);
+		warn(parser, "it counts as limited",
+		     "found '%.*s', expected the membership full, limited or both", SHOWN, text);
 	return membership ? membership : PARTITION_LIMITED;
 }
 
@@ -640,11 +645,13 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 		const char *value = split_value(piece);
 
 		if (!take_flag(parser, piece, value, &flags))
-			warn(parser, "'%.*s' is not a flag of a group and is ignored", SHOWN,
-			     piece);
+			warn(parser, "it is ignored",
+			     "found '%.*s', expected a flag of groups: mtu, rate, scope, Q_Key, "
+			     "TClass, sl, FlowLabel",
+			     SHOWN, piece);
 	}
 	if (fault)
-		warn(parser, "'%.*s' is %s: the group is ignored", SHOWN, text, fault);
+		warn(parser, "the group is ignored", "'%.*s' is %s", SHOWN, text, fault);
 	else
 		add_wish(parser, &flags, &mgid);
 	return true;
@@ -992,9 +999,9 @@ static void add_group(struct parser *parser, const struct wish *wish, uint8_t sc
 		group.mgid.prefix |= (uint64_t)(rule->p_key | P_KEY_FULL) << 16;
 	group.q_key = flags->given[FLAG_Q_KEY] ? flags->value[FLAG_Q_KEY] : ip ? 0x0b1b : 0;
 	if (fault)
-		warn(parser, "the group is ignored: %s", fault);
+		warn(parser, NULL, "the group is ignored: %s", fault);
 	else if (parser->n_groups >= GROUPS_MAX)
-		warn(parser, "the group is ignored: there are already %u", GROUPS_MAX);
+		warn(parser, NULL, "the group is ignored: there are already %u", GROUPS_MAX);
 	else if (!find_group(rule->groups, group.mgid)) {
 		g_array_append_val(rule->groups, group);
 		parser->n_groups++;
@@ -1060,7 +1067,7 @@ static void finish(struct parser *parser)
 	GError *wrong = NULL;
 
 	if (parser->rule || parser->set)
-		warn(parser, "the last definition has no ';' at its end");
+		warn(parser, NULL, "the last definition has no ';' at its end");
 	parser->rule = NULL;
 	parser->set = NULL;
 	if (!parser->n_definitions)
