@@ -270,6 +270,8 @@ static const struct {
 	{"partitions change", "expected a definition"},
 	{"partitions change by", "expected a user after 'by'"},
 	{"partitions change wait", "after 'wait'"},
+	{"partitions change 0x12,mtu=9,foo: 0x7=full",
+	 "a code: 1 is 256 octets, 4 is 2048, 5 is 4096; request:1: found 'foo', expected "},
 	{"partitions change wait 21 1: 2", "after 'wait'"},
 	{"partitions change strict existing", "expected a definition"},
 	{"partitions forget strict", "expected a P_Key or all"},

@@ -23,6 +23,14 @@ char *answer_printable(const char *text)
 	return g_string_free(out, FALSE);
 }
 
+char *answer_one_line(const char *lines)
+{
+	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
+	g_autofree char *line = g_strjoinv("; ", parts);
+
+	return answer_printable(line);
+}
+
 /* ---- making ---- */
 
 void answer_begin(GVariantBuilder *builder)

@@ -56,5 +56,7 @@ void answer_each(GVariant *answer, const char *key, void (*print)(GVariant *item
 
 /* Printable UTF-8 of any bytes, newly allocated. */
 char *answer_printable(const char *text);
+/* The lines of a text in one, with "; " between them, printable. */
+char *answer_one_line(const char *lines);
 
 #endif

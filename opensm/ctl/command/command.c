@@ -48,9 +48,9 @@ GQuark command_error_quark(void)
 static void set_error(GError **error, enum command_error code, const char *format, va_list args)
 {
 	g_autofree char *text = g_strdup_vprintf(format, args);
-	g_autofree char *printable = answer_printable(text);
+	g_autofree char *line = answer_one_line(text);
 
-	g_set_error_literal(error, COMMAND_ERROR, code, printable);
+	g_set_error_literal(error, COMMAND_ERROR, code, line);
 }
 
 GVariant *command_usage(GError **error, const char *format, ...)

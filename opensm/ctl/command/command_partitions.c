@@ -190,13 +190,14 @@ G_GNUC_PRINTF(5, 6)
 static GVariant *refused_as(bool json, unsigned int *status, const char *kind, GError **error,
 			    const char *format, ...)
 {
-	g_autofree char *text = NULL;
+	g_autofree char *lines = NULL, *text = NULL;
 	GVariantBuilder builder;
 	va_list args;
 
 	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
+	lines = g_strdup_vprintf(format, args);
 	va_end(args);
+	text = answer_one_line(lines);
 	if (!json)
 		return command_failed(error, "%s", text);
 	*status = CONTROL_FAILED;
@@ -563,6 +564,7 @@ static void note(struct command_call *call, const struct wanted *wanted, uint64_
 	g_autofree char *some = g_strndup(wanted->text ? wanted->text : "", LOGGED_MAX);
 	g_autofree char *what = answer_printable(some);
 	g_autofree char *who = answer_printable(wanted->by ? wanted->by : "console");
+	g_autofree char *why = wrong ? answer_one_line(wrong->message) : NULL;
 	g_autofree char *all = wanted->request.text	  ? NULL
 			       : wanted->request.forget ? g_strdup_printf("0x%04x",
 									  wanted->request.forget)
@@ -570,7 +572,7 @@ static void note(struct command_call *call, const struct wanted *wanted, uint64_
 
 	if (wrong)
 		log_info(call->context->log, "%s: partitions %s %s: %s", who, call->words[0],
-			 all ? all : what, wrong->message);
+			 all ? all : what, why);
 	else
 		log_info(call->context->log, "%s: partitions %s %s: policy %" PRIu64, who,
 			 call->words[0], all ? all : what, serial);
