@@ -432,6 +432,11 @@ START_TEST(before_the_first_subnet)
 		g_free(answer.text);
 	}
 	expect_error("path host-0 host-1", "no subnet yet");
+	expect_error("partitions change 1: 2 json",
+		     "{\"error\":\"no subnet yet\",\"kind\":\"not master\"}\n");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_MASTER);
+	expect_error("lft 1 json", "{\"error\":\"no subnet yet\",\"kind\":\"no subnet\"}\n");
+	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_DISCOVERING);
 	expect("status", "   SM State             : Discovering\n");
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
 	expect("status", "   SM State             : Not Active\n"); /* as the classic prints it */

@@ -132,7 +132,11 @@ static bool has_what_it_needs(const struct command_call *call, const struct comm
 	if (command->needs & COMMAND_NEEDS_SIM && !call->env->sim)
 		command_failed(error, "%s: this fabric is not a simulated one", command->name);
 	else if (command->needs & COMMAND_NEEDS_SUBNET && !call->subnet)
-		command_failed(error, "no subnet yet");
+		g_set_error_literal(error, COMMAND_ERROR,
+				    atomic_load(&call->context->sm_state) == IBA_SM_MASTER
+					    ? COMMAND_ERROR_NO_SUBNET
+					    : COMMAND_ERROR_NOT_MASTER,
+				    "no subnet yet");
 	else
 		return true;
 	return false;
@@ -219,6 +223,10 @@ static char *complaint(const struct command *command, const GError *error, bool 
 	if (json) {
 		answer_begin(&builder);
 		answer_text(&builder, "error", error->message);
+		if (g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_NO_SUBNET))
+			answer_text(&builder, "kind", "no subnet");
+		else if (g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_NOT_MASTER))
+			answer_text(&builder, "kind", "not master");
 		answer = g_variant_ref_sink(g_variant_builder_end(&builder));
 		return answer_json(answer);
 	}
@@ -284,8 +292,9 @@ static GVariant *run(struct command_call *call, const struct command *command, G
 
 static enum control_status status_of(const GError *error)
 {
-	return g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_FAILED) ? CONTROL_FAILED
-									   : CONTROL_USAGE;
+	return error->domain == COMMAND_ERROR && error->code >= COMMAND_ERROR_FAILED
+		       ? CONTROL_FAILED
+		       : CONTROL_USAGE;
 }
 
 char *command_complete(const struct command *command, GVariant *result, const GError *error,

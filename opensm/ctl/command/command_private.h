@@ -87,7 +87,9 @@ GQuark command_error_quark(void);
 enum command_error {
 	COMMAND_ERROR_USAGE, /* the error also says how the command is written */
 	COMMAND_ERROR_UNKNOWN,
-	COMMAND_ERROR_FAILED,
+	COMMAND_ERROR_FAILED,	  /* this one and those below: the line is right */
+	COMMAND_ERROR_NO_SUBNET,  /* yet, and this SM is master */
+	COMMAND_ERROR_NOT_MASTER, /* and knows no subnet */
 };
 /* Sets error; always NULL. */
 GVariant *command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
