@@ -45,7 +45,12 @@ static void lose(struct program *program, const GError *error)
 
 static void show_reply_file(struct program *program, int file)
 {
-	if (!program->arguments.quiet && !show_file(stdout, file)) {
+	if (!program->arguments.quiet && !show_takes_file(stdout, file)) {
+		fputs("opensmctl: the answer is not text: expected a file or a pipe as standard "
+		      "output\n",
+		      stderr);
+		program->exit_code = CONTROL_USAGE;
+	} else if (!program->arguments.quiet && !show_file(stdout, file)) {
 		fprintf(stderr, "opensmctl: the answer cannot be written: %s\n", strerror(errno));
 		program->exit_code = CONTROL_FAILED;
 	}

@@ -3,6 +3,7 @@
 #include "opensmctl/show.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ctl/base/answer.h"
@@ -28,6 +29,16 @@ void show(FILE *out, const char *text)
 
 	fputs(harmless, out);
 	fflush(out);
+}
+
+bool show_takes_file(FILE *out, int file)
+{
+	g_autofree char *piece = g_malloc(PIECE);
+	ssize_t n = 0;
+
+	if (isatty(fileno(out)))
+		n = pread(file, piece, PIECE, 0);
+	return n <= 0 || !memchr(piece, '\0', (size_t)n);
 }
 
 /* Where the file was written to last is where its descriptor is, so it is read by position. */

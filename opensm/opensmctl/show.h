@@ -13,6 +13,8 @@
 char *show_harmless(const char *text);
 void show(FILE *out, const char *text);
 
+/* False: the file is not text, and out is a terminal. */
+bool show_takes_file(FILE *out, int file);
 /* Writes the whole file, unchanged unless it goes to a terminal. False: an error, see errno. */
 bool show_file(FILE *out, int file);
 

@@ -400,6 +400,12 @@ def terminal(daemon):
     user.sees('a line ends it', 'Command not found')
     user.type('quit\n')
     check('quit', user.ends() == 2)
+    user = Terminal('-s', daemon.socket, 'image', 'descriptor')
+    user.sees('no octets for a terminal', 'expected a file or a pipe')
+    check('refused', user.ends() == 2 and 'OSMIMAGE' not in user.all, user.all)
+    image = subprocess.run([OPENSMCTL, '-s', daemon.socket, 'image', 'descriptor'],
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+    check('octets for a pipe', image.returncode == 0 and image.stdout.startswith(b'OSMIMAGE'))
     user = Terminal('-s', daemon.socket)
     user.sees('a prompt', 'opensmctl> ')
     user.type('\x04')
