@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
+
+#include "core/printable.h"
 
 static void add_text(GPtrArray *fields, const char *name, const char *value)
 {
@@ -11,14 +12,11 @@ static void add_text(GPtrArray *fields, const char *name, const char *value)
 		g_ptr_array_add(fields, g_strdup_printf("OPENSM_%s=%s", name, value));
 }
 
-/* A name as a node gave it: without what would change a terminal. */
+/* A name as a node gave it; the empty one says nothing. */
 static void add_name(GPtrArray *fields, const char *name)
 {
-	g_autofree char *shown = name && *name ? g_utf8_make_valid(name, -1) : NULL;
+	g_autofree char *shown = name && *name ? printable_text(name) : NULL;
 
-	for (char *p = shown; p && *p; p = g_utf8_next_char(p))
-		if (g_unichar_iscntrl(g_utf8_get_char(p)))
-			memset(p, '?', (size_t)(g_utf8_next_char(p) - p));
 	add_text(fields, "NODE", shown);
 }
 

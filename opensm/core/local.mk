@@ -24,4 +24,5 @@ libcore_a_SOURCES = \
 	opensm/core/skipped_lines.c opensm/core/skipped_lines.h \
 	opensm/core/timing.h \
 	opensm/core/traps.c opensm/core/traps.h \
+	opensm/core/printable.c opensm/core/printable.h \
 	opensm/core/words.c opensm/core/words.h

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/printable.h"
 #include "ctl/base/answer.h"
 
 #define PIECE 65536
@@ -16,7 +17,7 @@ char *show_harmless(const char *text)
 	GString *out = g_string_new(NULL);
 
 	for (unsigned int i = 0; parts[i]; i++) {
-		g_autofree char *part = i % 2 ? g_strdup(parts[i]) : answer_printable(parts[i]);
+		g_autofree char *part = i % 2 ? g_strdup(parts[i]) : printable_text(parts[i]);
 
 		g_string_append(out, part);
 	}

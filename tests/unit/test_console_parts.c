@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The parts of the console that do not need a daemon: lines, key, links, and the manual page. */
+#include "core/printable.h"
 #include "ctl/base/answer.h"
 #include "ctl/base/lines.h"
 #include "ctl/command/command.h"
@@ -162,7 +163,7 @@ START_TEST(printable)
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
-		g_autofree char *text = answer_printable(texts[i][0]);
+		g_autofree char *text = printable_text(texts[i][0]);
 
 		ck_assert_str_eq(text, texts[i][1]);
 	}

@@ -309,7 +309,7 @@ START_TEST(test_about)
 	ck_assert(has("OPENSM_CHANGE=link_down"));
 	ck_assert(has("OPENSM_STATE=MASTER"));
 	ck_assert(has("OPENSM_GUID=0x00000000000002c9"));
-	ck_assert(has("OPENSM_NODE=a?\?\?b\xef\xbf\xbd"));
+	ck_assert(has("OPENSM_NODE=a\\x0a\\xc2\\x9b" "b\\xff"));
 	ck_assert(has("OPENSM_PORT=7"));
 	ck_assert(has("OPENSM_LID=9"));
 	ck_assert(has("OPENSM_PEER_GUID=0x00000000000002c8"));

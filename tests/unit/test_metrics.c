@@ -59,7 +59,7 @@ START_TEST(plain_text)
 		      "x_data_bytes_total 18446744073709551615\n"
 		      "# HELP x_info names\n"
 		      "# TYPE x_info gauge\n"
-		      "x_info{a=\"\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
+		      "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
 		      "# HELP x_seconds times\n"
 		      "# TYPE x_seconds histogram\n" HISTOGRAM);
 }
@@ -77,7 +77,7 @@ START_TEST(open_metrics)
 		      "x_data_bytes_created 1.5\n"
 		      "# HELP x names\n"
 		      "# TYPE x info\n"
-		      "x_info{a=\"\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
+		      "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
 		      "# HELP x_seconds times\n"
 		      "# TYPE x_seconds histogram\n"
 		      "# UNIT x_seconds seconds\n" HISTOGRAM "x_seconds_created{k=\"v\"} 1.5\n"
@@ -410,6 +410,29 @@ START_TEST(counters_only_grow)
 }
 END_TEST
 
+/* A node has one name, however it calls itself and wherever it is told. */
+START_TEST(one_name)
+{
+	static const char told[] = "a\\xff\\xe2\\x80\\xae\\x0a b";
+	static const char escaped[] = "\"a\\\\xff\\\\xe2\\\\x80\\\\xae\\\\x0a b\"";
+	g_autofree char *metrics_text = NULL;
+	struct command_answer answer;
+
+	ck_assert(sim_set_description(s->sim, scenario_node(s, "host-1"), "a\xff\xe2\x80\xae\n b"));
+	command_run(&env, "update_desc", true, &answer);
+	g_free(answer.text);
+	scenario_run_ms(s, 3000);
+	command_run(&env, "perfmgr sweep", true, &answer);
+	g_free(answer.text);
+	scenario_run_ms(s, 3000);
+	metrics_text = run("metrics all");
+	expect(metrics_text, escaped);
+	command_run(&env, "path host-0 0x200000000000201", true, &answer);
+	expect(answer.text, told);
+	g_free(answer.text);
+}
+END_TEST
+
 /* Every name is one of the table, every family is one block, and none is told twice. */
 START_TEST(families)
 {
@@ -461,6 +484,7 @@ TEST_SUITE
 	tcase_add_test(daemon, of_the_daemon);
 	tcase_add_test(daemon, what_happened);
 	tcase_add_test(daemon, counters_only_grow);
+	tcase_add_test(daemon, one_name);
 	tcase_add_test(daemon, families);
 	suite_add_tcase(suite, daemon);
 	return suite;

@@ -6,29 +6,14 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
-char *answer_printable(const char *text)
-{
-	GString *out = g_string_new(NULL);
-
-	while (*text) {
-		gunichar c = g_utf8_get_char_validated(text, -1);
-
-		if (c < 0x110000 && g_unichar_isprint(c)) {
-			g_string_append_unichar(out, c);
-			text = g_utf8_next_char(text);
-		} else {
-			g_string_append_printf(out, "\\x%02x", (unsigned char)*text++);
-		}
-	}
-	return g_string_free(out, FALSE);
-}
+#include "core/printable.h"
 
 char *answer_one_line(const char *lines)
 {
 	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
 	g_autofree char *line = g_strjoinv("; ", parts);
 
-	return answer_printable(line);
+	return printable_text(line);
 }
 
 /* ---- making ---- */
@@ -46,7 +31,7 @@ void answer_begin_list(GVariantBuilder *builder)
 void answer_text(GVariantBuilder *builder, const char *key, const char *text)
 {
 	g_variant_builder_add(builder, "{sv}", key,
-			      g_variant_new_take_string(answer_printable(text)));
+			      g_variant_new_take_string(printable_text(text)));
 }
 
 void answer_number(GVariantBuilder *builder, const char *key, uint64_t number)

@@ -2,7 +2,7 @@
 /*
  * Answers of the console: dictionaries (a{sv}) that a printer turns into text and json-glib into
  * JSON. Numbers are uint64 ('t'), GUIDs and keys are text. Text from the fabric is made harmless
- * here: octets that are not printable UTF-8 become \xNN.
+ * here (core/printable.h).
  */
 #ifndef CTL_BASE_ANSWER_H
 #define CTL_BASE_ANSWER_H
@@ -55,7 +55,6 @@ void answer_each(GVariant *answer, const char *key, void (*print)(GVariant *item
 		 GString *out);
 
 /* Printable UTF-8 of any bytes, newly allocated. */
-char *answer_printable(const char *text);
 /* The lines of a text in one, with "; " between them, printable. */
 char *answer_one_line(const char *lines);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/printable.h"
 #include "ctl/command/command_private.h"
 #include "ctl/report/journal.h"
 #include "iba/constants.h"
@@ -314,7 +315,7 @@ static GVariant *answer_of_lines(const char *text)
 	g_variant_builder_init(&list, G_VARIANT_TYPE_STRING_ARRAY);
 	for (unsigned int i = 0; lines[i]; i++)
 		g_variant_builder_add_value(&list,
-					    g_variant_new_take_string(answer_printable(lines[i])));
+					    g_variant_new_take_string(printable_text(lines[i])));
 	answer_member(&builder, "lines", &list);
 	return g_variant_builder_end(&builder);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/control.h"
+#include "core/printable.h"
 #include "ctl/base/problem.h"
 #include "ctl/command/command_private.h"
 #include "policy/partition/partition.h"
@@ -562,8 +563,8 @@ static void note(struct command_call *call, const struct wanted *wanted, uint64_
 		 const GError *wrong)
 {
 	g_autofree char *some = g_strndup(wanted->text ? wanted->text : "", LOGGED_MAX);
-	g_autofree char *what = answer_printable(some);
-	g_autofree char *who = answer_printable(wanted->by ? wanted->by : "console");
+	g_autofree char *what = printable_text(some);
+	g_autofree char *who = printable_text(wanted->by ? wanted->by : "console");
 	g_autofree char *why = wrong ? answer_one_line(wrong->message) : NULL;
 	g_autofree char *all = wanted->request.text	  ? NULL
 			       : wanted->request.forget ? g_strdup_printf("0x%04x",

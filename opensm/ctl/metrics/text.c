@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/printable.h"
+
 #define PIECE (256u << 10)   /* octets that are kept before they go to the file */
 #define TEXT_MAX (32u << 20) /* octets of a text without a file */
 
@@ -78,16 +80,13 @@ static void begin_label(GString *labels, const char *name)
 
 void metrics_label(GString *labels, const char *name, const char *value)
 {
-	g_autofree char *valid = g_utf8_make_valid(value, -1);
+	g_autofree char *shown = printable_text(value);
 
 	begin_label(labels, name);
-	for (const char *c = valid; *c; c++) {
-		if (*c == '\n')
-			g_string_append(labels, "\\n");
-		else if (*c == '"' || *c == '\\')
-			g_string_append_printf(labels, "\\%c", *c);
-		else
-			g_string_append_c(labels, *c);
+	for (const char *c = shown; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			g_string_append_c(labels, '\\');
+		g_string_append_c(labels, *c);
 	}
 	g_string_append_c(labels, '"');
 }

@@ -10,6 +10,7 @@
 
 #include "complib/hash.h"
 #include "complib/log.h"
+#include "core/printable.h"
 #include "ctl/base/answer.h"
 #include "iba/constants.h"
 
@@ -117,7 +118,7 @@ static void append_port(GString *text, const struct fabric *fabric,
 			const struct fabric_change *change)
 {
 	const struct fabric_port *port = &fabric->ports[change->port];
-	g_autofree char *name = answer_printable(fabric_called(fabric, port->node));
+	g_autofree char *name = printable_text(fabric_called(fabric, port->node));
 	unsigned int last = port->lid + (1u << port->lmc) - 1;
 
 	if (change->kind == FABRIC_PORT_GONE)

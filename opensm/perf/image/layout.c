@@ -4,21 +4,10 @@
 #include <glib.h>
 #include <string.h>
 
+#include "core/printable.h"
 #include "iba/codes.h"
 
 #define TICK_DEFAULT 7 /* of recent devices, until an agent says another */
-
-/* What people read: valid UTF-8 without control characters. */
-static char *printable(const char *description)
-{
-	char *text = g_utf8_make_valid(description, -1);
-
-	for (char *c = text; *c; c++)
-		if (g_ascii_iscntrl(*c))
-			*c = ' ';
-	g_strchomp(text);
-	return text;
-}
 
 /* ---- nodes ---- */
 
@@ -65,7 +54,7 @@ static GArray *list_sources(const struct fabric *fabric, const struct perf_layou
 /* A standby has not read the NodeDescription of a node that no map names. */
 static char *name_of(const struct fabric *fabric, uint32_t node)
 {
-	char *name = printable(fabric_called(fabric, node));
+	char *name = printable_text(fabric_called(fabric, node));
 
 	if (*name)
 		return name;
@@ -82,7 +71,7 @@ static void fill_node(struct perf_node *to, const struct fabric *fabric, uint32_
 	*to = (struct perf_node){
 		.guid = from->guid,
 		.name = name_of(fabric, node),
-		.description = printable(from->description),
+		.description = printable_text(from->description),
 		.since_us = since_us,
 		.type = from->type,
 		.first_port = port0 ? 0 : 1,
