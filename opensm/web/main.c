@@ -28,6 +28,9 @@
 #define CONNECTIONS 2
 #define CONNECTIONS_OF_PROBES 1
 
+/* Besides connections: files that are read or sent, libraries, the loop, the daemon. */
+#define DESCRIPTORS 64
+
 struct program {
 	char *path; /* of the configuration */
 	bool path_given, check;
@@ -130,16 +133,28 @@ static gboolean on_quit(gpointer data)
 
 /* ---- life ---- */
 
-/* Enough for each connection, and a file that is sent by it. */
-static void raise_descriptors(const struct config *config)
+/* As many as there are descriptors for, at most the configured ones. */
+static uint32_t connections_that_fit(const struct config *config)
 {
-	rlim_t wanted = 2 * (rlim_t)config->max_connections + 256;
+	uint32_t max = config->max_connections;
+	rlim_t wanted = (rlim_t)max + SERVER_SPARE(max) + DESCRIPTORS;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-		return;
-	limit.rlim_cur = MIN(limit.rlim_max, wanted);
-	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return max;
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = MIN(limit.rlim_max, wanted);
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	while (max > 1 && (rlim_t)max + SERVER_SPARE(max) + DESCRIPTORS > limit.rlim_cur)
+		max--;
+	if (max < config->max_connections)
+		say(LOG_WARNING,
+		    "max_connections %u: only %u fit, as this process may open %llu files; "
+		    "expected LimitNOFILE, or ulimit -n, of at least %llu",
+		    config->max_connections, max, (unsigned long long)limit.rlim_cur,
+		    (unsigned long long)wanted);
+	return max;
 }
 
 static bool may_listen(const struct program *program, GError **error)
@@ -171,7 +186,6 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 		tls_files_free(tls);
 		return false;
 	}
-	raise_descriptors(web->config);
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
 	web->asker = asker_new(web->link, &web->held);
 	web->probe_link = link_new(web->config->control_socket, CONNECTIONS_OF_PROBES);
@@ -181,7 +195,7 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	web->stats = stats_new();
 	web->login = login_new();
 	config.listeners = program->listeners;
-	config.max_connections = web->config->max_connections;
+	config.max_connections = connections_that_fit(web->config);
 	config.max_per_address = web->config->max_connections_per_address;
 	web->server = server_new(&config, error);
 	return web->server != NULL;

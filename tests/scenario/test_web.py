@@ -383,6 +383,26 @@ def slow(web):
         check('few descriptors', wait_for(lambda: len(os.listdir(files)) < 60), os.listdir(files))
 
 
+def few_descriptors(control):
+    """It listens again after more connections than it may open files."""
+    limit = ['/bin/sh', '-c', 'ulimit -n 128; exec "$@"', 'sh']
+    with Web('max_connections_per_address 10000', control=control, spawn=limit) as web:
+        check('says what fits', web.says('max_connections 256: only '), web.errors())
+        for _ in range(2):
+            many = [socket.create_connection(('127.0.0.1', web.port)) for _ in range(250)]
+            for client in many:
+                try:
+                    client.send(b'GET /liv')
+                except OSError:
+                    pass
+            time.sleep(1)
+            for client in many:
+                client.close()
+        start = time.monotonic()
+        check('served after too many', web.status('/livez') == 200)
+        check('at once', time.monotonic() - start < 3, time.monotonic() - start)
+
+
 def sleepers(web):
     """One that sends no whole request is shut down, though it is never silent."""
     with socket.create_connection(('127.0.0.1', web.port)) as client:
@@ -658,6 +678,7 @@ def main():
             malformed(web)
             sleeping.join()
             slow(web)
+        few_descriptors(daemon.socket)
         users(daemon.socket)
         certificates(daemon.socket)
         activated(daemon.socket)

@@ -33,7 +33,6 @@
 #define SILENCE_S 30		/* without an octet in either direction */
 #define HEADERS_MAX (32u << 10) /* octets, with the request line */
 #define DISCARD_MAX (8u << 20)	/* octets of a body that is too long; then the connection ends */
-#define SPARE 64		/* connections that were closed, but are not gone yet */
 
 struct port {
 	struct server *server;
@@ -108,7 +107,14 @@ static const GSourceFuncs pump_functions = {
 
 static void wake(struct port *port)
 {
-	g_source_set_ready_time(port->source, 0);
+	if (port->source)
+		g_source_set_ready_time(port->source, 0);
+}
+
+static void wake_all(const struct server *server)
+{
+	for (guint i = 0; server->ports && i < server->ports->len; i++)
+		wake(server->ports->pdata[i]);
 }
 
 /* ---- refusals before a handler is asked ---- */
@@ -425,6 +431,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		crowd_leave(port->server->crowd, *context);
 		*context = NULL;
+		/* At its limit, libmicrohttpd listens again only when it is run once more. */
+		wake_all(port->server);
 		if (!crowd_size(port->server->crowd))
 			stop_clock(port->server);
 		return;
@@ -459,7 +467,7 @@ static void port_free(gpointer data)
 
 	if (port->source) {
 		g_source_destroy(port->source);
-		g_source_unref(port->source);
+		g_clear_pointer(&port->source, g_source_unref);
 	}
 	/* The socket is the caller's. */
 	if (port->daemon && !port->old)
@@ -487,8 +495,9 @@ static struct MHD_Daemon *start(struct port *port)
 	return MHD_start_daemon(
 		flags | (port->tls ? MHD_USE_TLS : 0), 0, on_accept, port, on_request, port,
 		MHD_OPTION_LISTEN_SOCKET, port->listener->socket, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)server->config.max_connections + SPARE, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		(unsigned int)(server->config.max_connections +
+			       SERVER_SPARE(server->config.max_connections)),
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, port,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, port, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, port, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
@@ -552,6 +561,7 @@ struct server *server_new(const struct server_config *config, GError **error)
 
 void server_free(struct server *server)
 {
+	GPtrArray *ports;
 	GHashTableIter iter;
 	gpointer exchange;
 
@@ -561,8 +571,9 @@ void server_free(struct server *server)
 	g_hash_table_iter_init(&iter, server->waiting);
 	while (g_hash_table_iter_next(&iter, &exchange, NULL))
 		MHD_resume_connection(((struct exchange *)exchange)->connection);
-	if (server->ports)
-		g_ptr_array_unref(server->ports);
+	ports = g_steal_pointer(&server->ports); /* none is woken while they end */
+	if (ports)
+		g_ptr_array_unref(ports);
 	g_hash_table_unref(server->waiting);
 	crowd_free(server->crowd);
 	tls_files_free(server->tls);

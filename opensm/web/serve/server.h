@@ -11,6 +11,8 @@
 #include "web/base/request.h"
 #include "web/serve/tls.h"
 
+/* Connections beyond max_connections that were shut down, but are not gone yet. */
+#define SERVER_SPARE(max_connections) MIN(64, (max_connections) / 4 + 1)
 #define SERVER_BODY_MAX (1u << 20) /* octets of a request's body; more is answered with 413 */
 
 struct server;
