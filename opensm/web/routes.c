@@ -40,6 +40,7 @@ static const struct route {
 	{"GET", "/api/v1/whole", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/where", WEB_READER, "fabric", api_fabric},
 	{"GET", "/api/v1/sms", WEB_READER, "api", api_sms},
+	{"GET", "/api/v1/plan", WEB_WRITER, "api", api_console}, /* reads the whole fabric */
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
 	{"GET", "/ufmRest/*", WEB_READER, "rest", rest_serve},
 	{NULL, "/ufmRest/*", WEB_WRITER, "rest_write", rest_serve},

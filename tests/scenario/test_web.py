@@ -192,7 +192,7 @@ def metrics(web):
 def api(web):
     for name in ('sms', 'version', 'health', 'status', 'events', 'partitions', 'mgroups',
                  'portstatus', 'ports_down', 'ports_slow', 'unhealthy', 'subscriptions',
-                 'switchbalance', 'qos', 'plan', 'perfmgr', 'events?n=3', 'partitions/0x7fff',
+                 'switchbalance', 'qos', 'perfmgr', 'events?n=3', 'partitions/0x7fff',
                  'partitions/32767', 'portstatus?type=ca', 'path?from=host-0&to=host-1',
                  'perfmgr/rules', 'qos?node=host-0&port=1'):
         status, headers, text = web.ask(f'/api/v1/{name}')
@@ -487,6 +487,8 @@ def roles(web, auth, hashed):
     check('a token', web.status(path, Authorization='Basic wrong-is-this-not') == 200)
     check('as bearer', web.status(path, Authorization='Bearer wrong-is-this-not') == 200)
     check('an empty header', web.status(path, Authorization='') == 401)
+    check('a plan is for writers', [web.status('/api/v1/plan', Authorization=basic(user, 'secret'))
+                                    for user in ('reader', 'writer')] == [403, 200])
     start = time.monotonic()
     check('a wrong password', web.status(path, Authorization=basic('reader', 'secre')) == 401)
     check('after a second', time.monotonic() - start > 0.9)

@@ -222,14 +222,14 @@ START_TEST(lines)
 	struct site site;
 
 	site_init(&site, "");
+	site.state = "{\"sm_state\":\"Master\",\"has_subnet\":true,\"sms\":[],\"mads\":{}}";
 	expect(&site, "/api/v1/events?n=5", true, 200, "fake");
 	ck_assert_str_eq(site.last, "events 5 json");
 	expect(&site, "/api/v1/partitions/0x7FFF", true, 200, "fake");
 	ck_assert_str_eq(site.last, "partitions 0x7fff json");
 	expect(&site, "/api/v1/perfmgr/top?arg=5&arg=a%20b", true, 200, "fake");
 	ck_assert_str_eq(site.last, "perfmgr top 5 \"a b\" json");
-	site.state = "{\"sms\":[],\"mads\":{}}";
-	expect(&site, "/api/v1/sms", true, 200, "{\"sms\":[]}");
+	expect(&site, "/api/v1/sms", true, 200, ",\"sms\":[]}");
 	expect(&site, "/api/v1/qos?node=x", true, 400, "expected a node");
 	expect(&site, "/api/v1/perfmgr/sweep", true, 400, "expected top");
 	expect(&site, "/api/v1/partitions/reload", true, 400, "expected a P_Key");
@@ -251,9 +251,34 @@ START_TEST(failures)
 	site_init(&site, "");
 	site.health = "{\"state\":\"MASTER\",\"last_sweep\":{}}";
 	expect(&site, "/api/v1/path?from=a&to=b", true, 404, "no subnet yet");
+	expect(&site, "/api/v1/plan", true, 401, "needs a user");
 	fake_daemon_kill(site.fake);
 	expect(&site, "/api/v1/mgroups", true, 503, "error");
 	expect(&site, "/api/v1/wait?since=1", true, 503, "error");
+	site_clear(&site);
+}
+END_TEST
+
+static const char *const about_subnets[] = {
+	"summary", "nodes", "links", "ports", "cable?node=1&port=1", "history?node=0x1&port=1",
+	"unhealthy", "perfmgr", "perfmgr/top", "ports_down", "ports_slow", "portstatus",
+	"switchbalance", "subscriptions"};
+
+/* A standby, and a daemon before its first sweep, has no subnet, which is not an empty one. */
+START_TEST(no_subnet)
+{
+	struct site site;
+	g_autofree char *path = g_strconcat("/api/v1/", about_subnets[_i], NULL);
+
+	site_init(&site, "");
+	site.state = "{\"sm_state\":\"Standby\",\"has_subnet\":true}";
+	site.health = "{\"state\":\"STANDBY\",\"master\":{\"guid\":\"0x0123\"}}";
+	expect(&site, path, true, 503, "\"master\":\"0x0123\"");
+	site_clear(&site);
+	site_init(&site, "");
+	site.state = "{\"sm_state\":\"Master\",\"has_subnet\":false}";
+	site.health = "{\"state\":\"MASTER\"}";
+	expect(&site, path, true, 503, "no subnet");
 	site_clear(&site);
 }
 END_TEST
@@ -412,11 +437,11 @@ START_TEST(long_questions)
 	bool done[2] = {false};
 
 	site_init(&site, "");
+	site.state = "{\"sm_state\":\"Master\",\"has_subnet\":true}";
 	requests[0] = begin(&site, "/api/v1/mgroups", &done[0]);
 	requests[1] = begin(&site, "/api/v1/switchbalance", &done[1]);
-	while (site.asked < 2)
+	while (site.asked < 3)
 		g_main_context_iteration(NULL, TRUE);
-	site.state = "{\"sm_state\":\"Master\",\"has_subnet\":true}";
 	expect(&site, "/livez", true, 200, "ok");
 	expect(&site, "/readyz", true, 200, "ok");
 	ck_assert(!done[0] && !done[1]);
@@ -621,6 +646,7 @@ TEST_SUITE
 	tcase_add_loop_test(cases, probe, 0, G_N_ELEMENTS(probes));
 	tcase_add_test(cases, lines);
 	tcase_add_test(cases, failures);
+	tcase_add_loop_test(cases, no_subnet, 0, G_N_ELEMENTS(about_subnets));
 	tcase_add_test(cases, shared);
 	tcase_add_test(cases, scrapes);
 	tcase_add_test(cases, held_files);

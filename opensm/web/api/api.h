@@ -24,5 +24,7 @@ web_handler_fn api_sms;
  */
 void api_fail(struct web *web, struct request *request, enum control_status status, GBytes *text,
 	      unsigned int failed);
+/* Has it served if the daemon is MASTER and has a subnet; else fails it with 503. */
+void api_of_master(struct web *web, struct request *request, web_handler_fn *serve);
 
 #endif

@@ -121,24 +121,34 @@ static const struct question {
 	const char *name, *command;
 	take_words_fn *take;
 	unsigned int patience_ms, age_ms; /* age_ms: of an answer that will do */
+	bool of_master;			  /* others would answer with an empty subnet */
 } questions[] = {
-	{"version", "version", take_nothing, PATIENCE_MS, AGE_MS},
-	{"health", "health", take_nothing, PATIENCE_MS, AGE_MS},
-	{"status", "status", take_nothing, PATIENCE_MS, AGE_MS},
-	{"events", "events", take_number, PATIENCE_MS, AGE_MS},
-	{"partitions", "partitions", take_p_key, PATIENCE_MS, AGE_MS},
-	{"mgroups", "mgroups", take_nothing, PATIENCE_MS, OLD_MS},
-	{"portstatus", "portstatus", take_type, PATIENCE_MS, OLD_MS},
-	{"ports_down", "ports down", take_nothing, PATIENCE_MS, AGE_MS},
-	{"ports_slow", "ports slow", take_nothing, PATIENCE_MS, AGE_MS},
-	{"unhealthy", "unhealthy", take_nothing, PATIENCE_MS, AGE_MS},
-	{"subscriptions", "subscriptions", take_nothing, PATIENCE_MS, OLD_MS},
-	{"switchbalance", "switchbalance", take_nothing, PATIENCE_MS, OLD_MS},
-	{"qos", "qos", take_node, PATIENCE_MS, AGE_MS},
-	{"plan", "plan", take_nothing, PATIENT_MS, OLD_MS},
-	{"path", "path", take_ends, PATIENCE_MS, AGE_MS},
-	{"perfmgr", "perfmgr", take_perfmgr, PATIENT_MS, OLD_MS},
+	{"version", "version", take_nothing, PATIENCE_MS, AGE_MS, false},
+	{"health", "health", take_nothing, PATIENCE_MS, AGE_MS, false},
+	{"status", "status", take_nothing, PATIENCE_MS, AGE_MS, false},
+	{"events", "events", take_number, PATIENCE_MS, AGE_MS, false},
+	{"partitions", "partitions", take_p_key, PATIENCE_MS, AGE_MS, false},
+	{"mgroups", "mgroups", take_nothing, PATIENCE_MS, OLD_MS, false},
+	{"portstatus", "portstatus", take_type, PATIENCE_MS, OLD_MS, true},
+	{"ports_down", "ports down", take_nothing, PATIENCE_MS, AGE_MS, true},
+	{"ports_slow", "ports slow", take_nothing, PATIENCE_MS, AGE_MS, true},
+	{"unhealthy", "unhealthy", take_nothing, PATIENCE_MS, AGE_MS, true},
+	{"subscriptions", "subscriptions", take_nothing, PATIENCE_MS, OLD_MS, true},
+	{"switchbalance", "switchbalance", take_nothing, PATIENCE_MS, OLD_MS, true},
+	{"qos", "qos", take_node, PATIENCE_MS, AGE_MS, false},
+	{"plan", "plan", take_nothing, PATIENT_MS, OLD_MS, false},
+	{"path", "path", take_ends, PATIENCE_MS, AGE_MS, false},
+	{"perfmgr", "perfmgr", take_perfmgr, PATIENT_MS, OLD_MS, true},
 };
+
+/* NULL: there is none. */
+static const struct question *find(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(questions); i++)
+		if (!strcmp(questions[i].name, name))
+			return &questions[i];
+	return NULL;
+}
 
 /* A request that waits for the daemon. */
 struct asked {
@@ -177,23 +187,28 @@ static void ask(struct web *web, struct request *request, const struct question 
 	asker_ask(web->asker, whole, question->age_ms, question->patience_ms, on_answer, asked);
 }
 
-void api_console(struct web *web, struct request *request)
+static void serve(struct web *web, struct request *request)
 {
 	g_auto(GStrv) parts = g_strsplit(request->path + strlen(PREFIX), "/", 2);
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	const char *name = parts[0] ? parts[0] : "";
-	const char *rest = *name && parts[1] ? parts[1] : "";
-	g_autofree char *mistake = NULL;
+	const struct question *question = find(parts[0]);
+	g_autofree char *mistake = question->take(request, parts[1] ? parts[1] : "", words);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(questions); i++) {
-		if (strcmp(questions[i].name, name) != 0)
-			continue;
-		mistake = questions[i].take(request, rest, words);
-		if (mistake)
-			request_fail(request, 400, "%s", mistake);
-		else
-			ask(web, request, &questions[i], words);
-		return;
-	}
-	request_fail(request, 404, "%s: not found", request->path);
+	if (mistake)
+		request_fail(request, 400, "%s", mistake);
+	else
+		ask(web, request, question, words);
+}
+
+void api_console(struct web *web, struct request *request)
+{
+	g_auto(GStrv) parts = g_strsplit(request->path + strlen(PREFIX), "/", 2);
+	const struct question *question = find(parts[0] ? parts[0] : "");
+
+	if (!question)
+		request_fail(request, 404, "%s: not found", request->path);
+	else if (question->of_master)
+		api_of_master(web, request, serve);
+	else
+		serve(web, request);
 }

@@ -231,7 +231,7 @@ static void ask_history(struct web *web, struct request *request)
 	asker_ask(web->asker, line, AGE_MS, HISTORY_PATIENCE_MS, on_history, client);
 }
 
-void api_fabric(struct web *web, struct request *request)
+static void serve(struct web *web, struct request *request)
 {
 	const char *name = request->path + strlen(PREFIX);
 
@@ -241,4 +241,9 @@ void api_fabric(struct web *web, struct request *request)
 			return;
 		}
 	ask_history(web, request);
+}
+
+void api_fabric(struct web *web, struct request *request)
+{
+	api_of_master(web, request, serve);
 }
