@@ -74,13 +74,17 @@ static const struct route *find(const struct request *request, GString *allow)
 	return NULL;
 }
 
+static bool is_trusted(const struct web *web, const char *host)
+{
+	return !host || address_host_is_trusted(host, web->config->trusted_hosts);
+}
+
 /* A foreign domain that names this address could read answers by pages of its own. */
 static bool is_rebound(const struct web *web, const struct request *request)
 {
-	const char *host = request_header(request, "Host");
-
-	return host && !request_caller(request)->tls &&
-	       !address_host_is_trusted(host, web->config->trusted_hosts);
+	return !request_caller(request)->tls &&
+	       (!is_trusted(web, request_header(request, "Host")) ||
+		!is_trusted(web, request_host(request)));
 }
 
 static enum web_role role_needed(const struct web *web, const struct request *request,

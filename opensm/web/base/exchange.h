@@ -29,6 +29,9 @@ typedef void answered_fn(void *arg, struct request *request);
 
 /* The method and the path are copied, as are all texts below. */
 struct request *request_new(const char *method, const char *path);
+/* The host that its target names; NULL: none. */
+void request_set_host(struct request *request, const char *host);
+const char *request_host(const struct request *request);
 void request_add_argument(struct request *request, const char *name, const char *value);
 /* A second header of the same name is added to the first one, after a comma. */
 void request_add_header(struct request *request, const char *name, const char *value);

@@ -9,6 +9,7 @@ struct request_state {
 	bool begun, answered, gone;
 	GHashTable *arguments; /* name -> GPtrArray of values, the last of them NULL */
 	GHashTable *headers;   /* name in small letters -> value */
+	char *host;	       /* of the target; NULL: none */
 	struct caller caller;
 	char **names; /* of the caller's certificate */
 	char *name;   /* of the user */
@@ -87,6 +88,17 @@ static void set_text(const char **text, char *value)
 {
 	g_free((char *)*text);
 	*text = value;
+}
+
+void request_set_host(struct request *request, const char *host)
+{
+	g_free(request->state->host);
+	request->state->host = g_strdup(host);
+}
+
+const char *request_host(const struct request *request)
+{
+	return request->state->host;
 }
 
 void request_add_argument(struct request *request, const char *name, const char *value)
@@ -188,6 +200,7 @@ static void request_free(struct request *request)
 	g_ptr_array_unref(state->answer_headers);
 	g_strfreev(state->names);
 	g_free((char *)state->caller.address);
+	g_free(state->host);
 	g_free(state->name);
 	g_free(state);
 	if (request->body)

@@ -64,18 +64,42 @@ static char *take_arguments(struct request *request, const char *at)
 	return NULL;
 }
 
+/* What comes after "http://HOST"; *host: newly allocated, NULL: the target has none. */
+static const char *skip_host(const char *target, char **host)
+{
+	static const char *const schemes[] = {"http://", "https://"};
+
+	*host = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(schemes) && !*host; i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (g_ascii_strncasecmp(target, schemes[i], n) != 0)
+			continue;
+		*host = g_strndup(target + n, strcspn(target + n, "/?#"));
+		target += n + strlen(*host);
+	}
+	return target;
+}
+
 struct request *target_request(const char *method, const char *target, char **why)
 {
-	const char *end = target + strcspn(target, "?#");
-	g_autofree char *path = *target == '/' ? decode(target, end, false) : NULL;
+	g_autofree char *host = NULL;
+	const char *from = skip_host(target, &host);
+	const char *end = from + strcspn(from, "?#");
+	g_autofree char *path = NULL;
 	struct request *request;
 
+	if (host && from == end)
+		path = g_strdup("/");
+	else if (*from == '/')
+		path = decode(from, end, false);
 	*why = NULL;
 	if (!path) {
 		*why = refuse("path");
 		return NULL;
 	}
 	request = request_new(method, path);
+	request_set_host(request, host);
 	if (*end == '?')
 		*why = take_arguments(request, end + 1);
 	if (!*why)

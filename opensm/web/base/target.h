@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The target of a request: "/path?name=value&name=value", each part with %HH. Pure. */
+/*
+ * The target of a request: "/path?name=value&name=value", each part with %HH, also after
+ * "http://HOST", as RFC 9112 3.2.2 has it. Pure.
+ */
 #ifndef WEB_BASE_TARGET_H
 #define WEB_BASE_TARGET_H
 
@@ -9,7 +12,7 @@
 
 /*
  * A new request with the path and the arguments, decoded; a name without '=' has the value "". NULL
- * and *why, newly allocated: the target does not begin with '/', is not UTF-8 when decoded, has a
+ * and *why, newly allocated: the path does not begin with '/', is not UTF-8 when decoded, has a
  * NUL or another control character, or too many arguments.
  */
 struct request *target_request(const char *method, const char *target, char **why);
