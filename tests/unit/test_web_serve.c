@@ -56,6 +56,10 @@ static char *answer(void *arg, const char *line, bool *close)
 		return fake_record(CONTROL_DONE, "{\"serial\":7,\"events\":[]}\n");
 	if (!strcmp(line, "events since 7 wait 25 json"))
 		return fake_record(CONTROL_DONE, "{\"serial\":8,\"events\":[1]}\n");
+	if (strstr(line, "shard=3/2"))
+		return fake_record(CONTROL_USAGE,
+				   "Invalid metrics command: shard=3/2: expected I/N\n"
+				   "metrics [descriptor] [openmetrics]\n");
 	if (g_str_has_prefix(line, "metrics descriptor "))
 		return control_record_of_file();
 	if (g_str_has_prefix(line, "events since "))
@@ -231,6 +235,8 @@ START_TEST(lines)
 	ck_assert_str_eq(site.last, "perfmgr top 5 \"a b\" json");
 	expect(&site, "/api/v1/sms", true, 200, ",\"sms\":[]}");
 	expect(&site, "/api/v1/qos?node=x", true, 400, "expected a node");
+	expect(&site, "/metrics/ports?shard=3/2", true, 400,
+	       "{\"error\":\"shard=3/2: expected I/N\"}");
 	expect(&site, "/api/v1/perfmgr/sweep", true, 400, "expected top");
 	expect(&site, "/api/v1/partitions/reload", true, 400, "expected a P_Key");
 	expect(&site, "/api/v1/qos?node=reload", true, 400, "expected a LID");

@@ -36,6 +36,22 @@ static char *words_of(GBytes *bytes)
 	return *error ? g_strdup(error) : text_of(bytes);
 }
 
+/*
+ * Of a command that takes other arguments, what is wrong with them: without the name of the command
+ * before, and the line of its arguments after it, which are those of the console.
+ */
+static char *usage_of(GBytes *bytes)
+{
+	g_autofree char *words = words_of(bytes);
+	char *end;
+
+	words[strcspn(words, "\n")] = '\0';
+	end = strstr(words, " command: ");
+	if (g_str_has_prefix(words, "Invalid ") && end)
+		return g_strdup(end + strlen(" command: "));
+	return g_steal_pointer(&words);
+}
+
 static void unavailable(struct request *request, const char *why, const char *master)
 {
 	GString *json = g_string_new("{\"error\":");
@@ -77,7 +93,7 @@ static void on_health(void *arg, enum control_status status, GBytes *text)
 void api_fail(struct web *web, struct request *request, enum control_status status, GBytes *text,
 	      unsigned int failed)
 {
-	g_autofree char *words = words_of(text);
+	g_autofree char *words = status == CONTROL_USAGE ? usage_of(text) : words_of(text);
 	struct failure *failure;
 
 	if (status == CONTROL_UNREACHABLE || status == CONTROL_REFUSED) {
