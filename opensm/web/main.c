@@ -35,6 +35,8 @@ struct program {
 	char *path; /* of the configuration */
 	bool path_given, check;
 	struct web web;
+	struct config *started; /* the configuration of the start */
+	bool tls;		/* is served */
 	GPtrArray *listeners;
 	GMainLoop *loop;
 };
@@ -80,9 +82,14 @@ static bool files_read(struct files *files, const struct program *program, GErro
 }
 
 /* From now on they are in effect. */
-static void keep(struct web *web, struct files *files)
+static void keep(struct program *program, struct files *files)
 {
-	config_free(web->config);
+	struct web *web = &program->web;
+
+	if (!program->started)
+		program->started = files->config;
+	else if (web->config != program->started)
+		config_free(web->config);
 	users_free(web->users);
 	web->config = g_steal_pointer(&files->config);
 	web->users = g_steal_pointer(&files->users);
@@ -105,6 +112,18 @@ static void served(void *arg, const struct request *request, unsigned int status
 
 /* ---- signals ---- */
 
+static void tell_what_stays(const struct program *program)
+{
+	g_autofree char *later = config_later(program->started, program->web.config);
+
+	if (later)
+		say(LOG_WARNING, "SIGHUP: %s: what has changed takes effect at the next start",
+		    later);
+	if (program->tls && !program->web.config->tls_cert)
+		say(LOG_WARNING, "SIGHUP: tls_cert: TLS with the last certificate stays until the "
+				 "next start");
+}
+
 /* The old values stay if there is a mistake in the new ones. */
 static gboolean on_hangup(gpointer data)
 {
@@ -115,8 +134,10 @@ static gboolean on_hangup(gpointer data)
 	if (files_read(&files, program, &error) &&
 	    (!files.tls ||
 	     server_renew(program->web.server, g_steal_pointer(&files.tls), &error))) {
-		keep(&program->web, &files);
+		keep(program, &files);
+		program->tls |= program->web.config->tls_cert != NULL;
 		say(LOG_NOTICE, "SIGHUP: the files were read again");
+		tell_what_stays(program);
 	} else {
 		complain(error);
 		say(LOG_ERR, "SIGHUP: the files that were in effect before stay so");
@@ -237,7 +258,9 @@ static void clear(struct program *program)
 	views_free(web->views);
 	stats_free(web->stats);
 	listen_close(program->listeners);
-	config_free(web->config);
+	if (web->config != program->started)
+		config_free(web->config);
+	config_free(program->started);
 	users_free(web->users);
 	g_free(program->path);
 }
@@ -289,9 +312,13 @@ static int serve_files(struct program *program)
 	if (!files_read(&files, program, &error)) {
 		code = complain(error);
 	} else if (program->check) {
-		puts("the configuration is good");
+		puts(files.config->listen->len
+			     ? "the configuration is good"
+			     : "the configuration has no listen: it serves only at sockets that the "
+			       "service manager hands over, as opensm-web.socket does");
 	} else {
-		keep(&program->web, &files);
+		keep(program, &files);
+		program->tls = program->web.config->tls_cert != NULL;
 		if (build(program, g_steal_pointer(&files.tls), &error))
 			run(program);
 		else

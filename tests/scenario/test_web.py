@@ -266,6 +266,7 @@ def fabric(web, daemon):
 def hosts(web):
     for host, expected in (('evil.example', 421), ('127.0.0.1.evil.example', 421),
                            ('localhost:80', 200), ('[::1]:80', 200), ('10.0.0.1', 200),
+                           ('10.244.1.7:9315', 200), ('[fd00:10:244::7]:9315', 200),
                            ('sm.site', 200), ('SM.site:9315', 200), ('a, localhost', 421)):
         check(f'Host: {host}', web.status('/livez', Host=host) == expected,
               web.ask('/livez', Host=host))
@@ -318,6 +319,10 @@ def news(web, daemon):
 REQUESTS = (
     (b'', b''), (b'\r\n\r\n', None), (b'GET\r\n\r\n', None), (b'\x16\x03\x01\x02\x00', None),
     (b'GET / HTTP/9.9\r\n\r\n', None), (b'GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n', b' 4'),
+    (b'GET http://localhost/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 200'),
+    (b'GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 421'),
+    (b'GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 404'),
+    (b'GET ftp://localhost/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 400'),
     (b'GET /livez HTTP/1.1\r\n\r\n', b' 400'), (b'GET /livez HTTP/1.0\r\n\r\n', b' 200'),
     (b'GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: x\r\nConnection: close\r\n\r\n', b' 4'),
     (b'GET /' + b'a' * 40000 + b' HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 414'),
@@ -546,7 +551,8 @@ def configurations():
     for text in ('', '# nothing\n', 'listen 127.0.0.1:1 # here\nlisten unix:/tmp/x\n',
                  'listen 0.0.0.0:1\ninsecure_listen TRUE\n'):
         good = check_config(text)
-        check(f'{text!r} is taken', good.returncode == 0, good)
+        check(f'{text!r} is taken', good.returncode == 0 and
+              ('is good' if 'listen' in text else 'has no listen') in good.stdout, good)
     started = subprocess.run([OPENSM_WEB, '-F', '/dev/null'], capture_output=True, text=True,
                              timeout=SECONDS)
     check('nothing to listen at', started.returncode == 1, started)
@@ -600,6 +606,17 @@ def certificates(control):
             check('the renewed one', serial_of(web, made) == 'renewed')
             check('an old connection goes on', web.status('/livez', connection=kept) == 200)
             kept.close()
+            with open(web.conf) as file:
+                text = file.read()
+            with open(web.conf, 'w') as file:
+                file.write(re.sub('(?m)^tls_.*', '', text) +
+                           'listen 127.0.0.1:1\nmax_connections 9\n')
+            web.child.send_signal(signal.SIGHUP)
+            check('without tls_cert', web.says('SIGHUP: tls_cert: '), web.errors())
+            check('what waits for the next start', 'SIGHUP: listen, max_connections: ' in
+                  web.errors(), web.errors())
+            with open(web.conf, 'w') as file:
+                file.write(text)
             install('server', 'client')
             web.child.send_signal(signal.SIGHUP)
             check('a key of another', web.says('stay so'), web.errors())

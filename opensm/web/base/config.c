@@ -267,6 +267,36 @@ void config_free(struct config *config)
 	g_free(config);
 }
 
+static bool differ(const GPtrArray *a, const GPtrArray *b)
+{
+	bool differ = a->len != b->len;
+
+	for (guint i = 0; !differ && i < a->len; i++)
+		differ = strcmp(a->pdata[i], b->pdata[i]) != 0;
+	return differ;
+}
+
+char *config_later(const struct config *started, const struct config *now)
+{
+	const struct {
+		const char *name;
+		bool differs;
+	} later[] = {
+		{"listen", differ(started->listen, now->listen)},
+		{"control_socket", g_strcmp0(started->control_socket, now->control_socket) != 0},
+		{"max_connections", started->max_connections != now->max_connections},
+		{"max_connections_per_address",
+		 started->max_connections_per_address != now->max_connections_per_address},
+	};
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(later); i++)
+		if (later[i].differs)
+			g_string_append_printf(names, "%s%s", names->len ? ", " : "",
+					       later[i].name);
+	return names->len ? g_string_free(g_steal_pointer(&names), FALSE) : NULL;
+}
+
 /* ---- lines ---- */
 
 struct reader {

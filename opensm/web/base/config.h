@@ -58,6 +58,11 @@ struct config *config_parse(const char *name, const char *text, size_t size, GEr
  */
 bool config_check(const struct config *config, const char *path, GError **error);
 void config_free(struct config *config);
+/*
+ * The names of options that differ and take effect at the next start only, newly allocated, with
+ * commas; NULL: none.
+ */
+char *config_later(const struct config *started, const struct config *now);
 
 /* The names of all options; NULL: past the last. */
 const char *config_name(unsigned int number);
