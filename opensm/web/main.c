@@ -202,7 +202,7 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	struct web *web = &program->web;
 	struct server_config config = {.serve = serve, .served = served, .arg = web, .tls = tls};
 
-	program->listeners = listen_open(web->config->listen, error);
+	program->listeners = listen_open(web->config->listen, web->config->listen_mode, error);
 	if (!program->listeners || !may_listen(program, error)) {
 		tls_files_free(tls);
 		return false;

@@ -544,6 +544,7 @@ def configurations():
             ('tls_cert /x\n', 'tls_cert and tls_key: expected both'),
             ('tls_cert /nothing\ntls_key /nothing\n', '/nothing: No such file'),
             ('trusted_hosts a b\n', ':1: trusted_hosts: found'),
+            ('listen_mode 0466\n', ":1: listen_mode: found '0466', expected a mode"),
             ('page\n', ':1: page: expected on or off after it')):
         refused = check_config(text)
         check(f'{text!r} is refused', refused.returncode == 1 and expected in refused.stderr,
@@ -664,6 +665,8 @@ def activated(control):
 def unix_socket(control):
     with tempfile.TemporaryDirectory() as made:
         path = os.path.join(made, 'web.sock')
+        with Web(f'listen unix:{path}', 'listen_mode 0666', control=control) as web:
+            check('its mode as given', os.stat(path).st_mode & 0o777 == 0o666)
         with Web(f'listen unix:{path}', control=control) as web:
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(path)

@@ -160,6 +160,17 @@ static bool take_connections(const char *text, void *into, const void *unused)
 	return true;
 }
 
+static bool take_mode(const char *text, void *into, const void *unused)
+{
+	guint64 mode;
+
+	(void)unused;
+	if (!g_ascii_string_to_unsigned(text, 8, 0600, 0777, &mode, NULL) || (mode & 0600) != 0600)
+		return false;
+	*(uint32_t *)into = (uint32_t)mode;
+	return true;
+}
+
 static bool take_pkey(const char *text, uint16_t *pkey)
 {
 	bool hex = g_str_has_prefix(text, "0x");
@@ -196,6 +207,8 @@ static const struct key {
 #define FILE_NAME "the name of a file, from the root directory"
 	{"listen", take_address, OF(listen), NULL,
 	 "ADDRESS:PORT, [ADDRESS]:PORT or unix:/PATH, with an IPv4 or IPv6 address", true},
+	{"listen_mode", take_mode, OF(listen_mode), NULL,
+	 "a mode in octal digits, from 0600 to 0777", false},
 	{"insecure_listen", take_switch, OF(insecure_listen), false_true, "TRUE or FALSE", false},
 	{"control_socket", take_file, OF(control_socket), NULL, FILE_NAME, false},
 	{"tls_cert", take_file, OF(tls_cert), NULL, FILE_NAME, false},
@@ -240,6 +253,7 @@ static struct config *with_defaults(void)
 
 	config->listen = g_ptr_array_new_with_free_func(g_free);
 	config->trusted_hosts = g_ptr_array_new_with_free_func(g_free);
+	config->listen_mode = 0660;
 	config->metrics = CONFIG_METRICS_ERRORS;
 	config->page = true;
 	config->rest_pkeys[0] = 1;
@@ -283,6 +297,7 @@ char *config_later(const struct config *started, const struct config *now)
 		bool differs;
 	} later[] = {
 		{"listen", differ(started->listen, now->listen)},
+		{"listen_mode", started->listen_mode != now->listen_mode},
 		{"control_socket", g_strcmp0(started->control_socket, now->control_socket) != 0},
 		{"max_connections", started->max_connections != now->max_connections},
 		{"max_connections_per_address",

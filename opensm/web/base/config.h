@@ -32,6 +32,7 @@ enum config_metrics_auth {
 
 struct config {
 	GPtrArray *listen;    /* texts, see address.h; empty: there must be inherited sockets */
+	uint32_t listen_mode; /* of Unix sockets */
 	char *control_socket; /* NULL: the only one of the run directory */
 	char *tls_cert, *tls_key, *tls_ca; /* PEM files; NULL: none */
 	char *auth_file, *tokens_file, *tls_clients_file;

@@ -14,7 +14,6 @@
 
 #define FIRST_FD 3 /* of a service manager */
 #define BACKLOG 1024
-#define SOCKET_MODE 0660
 
 static void listener_free(gpointer data)
 {
@@ -61,12 +60,12 @@ static bool remove_old(const struct address *address)
 	return refused && unlink(local->sun_path) == 0;
 }
 
-static void set_options(int socket, int family)
+static void set_options(int socket, int family, mode_t mode)
 {
 	const int on = 1;
 
 	if (family == AF_UNIX) {
-		fchmod(socket, SOCKET_MODE); /* bind() gives it to the name, less the umask */
+		fchmod(socket, mode); /* bind() gives it to the name, less the umask */
 		return;
 	}
 	setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -74,7 +73,7 @@ static void set_options(int socket, int family)
 		setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 }
 
-static bool bind_it(struct listener *listener, const struct address *address)
+static bool bind_it(struct listener *listener, const struct address *address, mode_t mode)
 {
 	const struct sockaddr *name = (const struct sockaddr *)&address->storage;
 
@@ -83,12 +82,12 @@ static bool bind_it(struct listener *listener, const struct address *address)
 	listener->socket = socket(name->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->socket < 0)
 		return false;
-	set_options(listener->socket, name->sa_family);
+	set_options(listener->socket, name->sa_family, mode);
 	if (bind(listener->socket, name, address->length) < 0)
 		return false;
 	if (name->sa_family == AF_UNIX) {
 		listener->path = g_strdup(((const struct sockaddr_un *)name)->sun_path);
-		if (chmod(listener->path, SOCKET_MODE) < 0)
+		if (chmod(listener->path, mode) < 0)
 			return false;
 	}
 	return listen(listener->socket, BACKLOG) == 0;
@@ -110,7 +109,7 @@ static bool add(GPtrArray *listeners, int socket, GError **error)
 	return true;
 }
 
-static bool open_one(GPtrArray *listeners, const char *text, GError **error)
+static bool open_one(GPtrArray *listeners, const char *text, mode_t mode, GError **error)
 {
 	struct listener opened = {.socket = -1};
 	struct address address;
@@ -118,7 +117,7 @@ static bool open_one(GPtrArray *listeners, const char *text, GError **error)
 
 	if (!address_parse(&address, text))
 		errno = EINVAL;
-	else if (bind_it(&opened, &address) && add(listeners, opened.socket, error)) {
+	else if (bind_it(&opened, &address, mode) && add(listeners, opened.socket, error)) {
 		listener = listeners->pdata[listeners->len - 1];
 		listener->path = opened.path;
 		return true;
@@ -167,7 +166,7 @@ static bool inherit(GPtrArray *listeners, unsigned int n, GError **error)
 
 /* ---- the interface ---- */
 
-GPtrArray *listen_open(const GPtrArray *addresses, GError **error)
+GPtrArray *listen_open(const GPtrArray *addresses, mode_t mode, GError **error)
 {
 	g_autoptr(GPtrArray) listeners = g_ptr_array_new_with_free_func(listener_free);
 	unsigned int inherited = number_of("LISTEN_PID", INT_MAX) == (unsigned int)getpid()
@@ -179,7 +178,7 @@ GPtrArray *listen_open(const GPtrArray *addresses, GError **error)
 	if (inherited)
 		return inherit(listeners, inherited, error) ? g_steal_pointer(&listeners) : NULL;
 	for (guint i = 0; i < addresses->len; i++)
-		if (!open_one(listeners, addresses->pdata[i], error))
+		if (!open_one(listeners, addresses->pdata[i], mode, error))
 			return NULL;
 	return g_steal_pointer(&listeners);
 }

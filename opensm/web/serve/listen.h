@@ -5,6 +5,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct listener {
 	int socket;
@@ -15,10 +16,11 @@ struct listener {
 };
 
 /*
+ * mode: of Unix sockets that are made.
  * Those of the environment variables LISTEN_PID and LISTEN_FDS if they are for this process, else
  * of these addresses. Listening, without blocking. NULL and error, without any that were opened.
  */
-GPtrArray *listen_open(const GPtrArray *addresses, GError **error);
+GPtrArray *listen_open(const GPtrArray *addresses, mode_t mode, GError **error);
 /* Closes them and frees all; NULL is fine. */
 void listen_close(GPtrArray *listeners);
 /* Whether all of them are local. */
