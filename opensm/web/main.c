@@ -314,7 +314,8 @@ static int serve_files(struct program *program)
 	} else if (program->check) {
 		puts(files.config->listen->len
 			     ? "the configuration is good"
-			     : "the configuration has no listen: it serves only at sockets that the "
+			     : "the configuration has no listen: it serves only at sockets that "
+			       "the "
 			       "service manager hands over, as opensm-web.socket does");
 	} else {
 		keep(program, &files);

@@ -265,10 +265,20 @@ START_TEST(failures)
 }
 END_TEST
 
-static const char *const about_subnets[] = {
-	"summary", "nodes", "links", "ports", "cable?node=1&port=1", "history?node=0x1&port=1",
-	"unhealthy", "perfmgr", "perfmgr/top", "ports_down", "ports_slow", "portstatus",
-	"switchbalance", "subscriptions"};
+static const char *const about_subnets[] = {"summary",
+					    "nodes",
+					    "links",
+					    "ports",
+					    "cable?node=1&port=1",
+					    "history?node=0x1&port=1",
+					    "unhealthy",
+					    "perfmgr",
+					    "perfmgr/top",
+					    "ports_down",
+					    "ports_slow",
+					    "portstatus",
+					    "switchbalance",
+					    "subscriptions"};
 
 /* A standby, and a daemon before its first sweep, has no subnet, which is not an empty one. */
 START_TEST(no_subnet)
@@ -616,7 +626,7 @@ static const struct {
 	unsigned int seconds;
 	bool shut;
 } trickles[] = {
-	{2 << 20, 0, 9, false},	      {2 << 20, 0, 12, true},	 {2 << 20, 1 << 20, 12, false},
+	{2 << 20, 0, 9, false},	      {2 << 20, 0, 12, true},  {2 << 20, 1 << 20, 12, false},
 	{2 << 20, 1 << 20, 60, true}, {1 << 20, 0, 12, false},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Questions about the subnet, which only a MASTER that has one answers: others know an empty one. */
+/* Questions about the subnet, which only a MASTER that has one answers: others see it empty. */
 #include "web/api/api.h"
 #include "web/api/asker.h"
 #include "web/api/json.h"

@@ -15,7 +15,7 @@
 #define OPEN_END "# EOF\n"
 #define PATIENCE_S 10.0 /* if the client does not tell its own */
 #define PATIENCE_MAX 120.0
-#define AGE_MS 1000 /* scrapes within it share an answer */
+#define AGE_MS 1000	      /* scrapes within it share an answer */
 #define SMALL_MAX (16u << 20) /* octets of the daemon's own metrics */
 
 struct scrape {

@@ -15,8 +15,7 @@ struct held *held_new(int file, uint64_t *octets)
 	struct stat about;
 	struct held *held;
 
-	if (fstat(file, &about) < 0 ||
-	    (*octets && *octets + (uint64_t)about.st_size > HELD_MAX)) {
+	if (fstat(file, &about) < 0 || (*octets && *octets + (uint64_t)about.st_size > HELD_MAX)) {
 		close(file);
 		return NULL;
 	}

@@ -8,14 +8,14 @@
 #include "web/base/request.h"
 
 struct web {
-	struct config *config; /* another one after SIGHUP: not to be kept */
-	struct link *link;     /* to the daemon */
-	struct asker *asker;   /* answers of the daemon that several requests share */
+	struct config *config;	 /* another one after SIGHUP: not to be kept */
+	struct link *link;	 /* to the daemon */
+	struct asker *asker;	 /* answers of the daemon that several requests share */
 	struct link *probe_link; /* for probes, which wait for no other question */
 	struct asker *probes;
-	struct waits *waits;   /* clients that wait for news */
-	struct views *views;   /* the fabric as it was last read */
-	uint64_t held; /* octets of the files that answers hold (held.h) */
+	struct waits *waits; /* clients that wait for news */
+	struct views *views; /* the fabric as it was last read */
+	uint64_t held;	     /* octets of the files that answers hold (held.h) */
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;

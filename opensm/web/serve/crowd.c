@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 #define LEAVE_US (2 * G_USEC_PER_SEC) /* a client may end its side and still want its answer */
-#define LARGE (1u << 20)		/* octets of an answer */
-#define RATE (64u << 10)		/* octets a second that its client takes at least */
-#define RATE_S 10			/* after this many seconds */
+#define LARGE (1u << 20)	      /* octets of an answer */
+#define RATE (64u << 10)	      /* octets a second that its client takes at least */
+#define RATE_S 10		      /* after this many seconds */
 
 struct member {
 	char *address;

@@ -497,7 +497,8 @@ static struct MHD_Daemon *start(struct port *port)
 		MHD_OPTION_LISTEN_SOCKET, port->listener->socket, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned int)(server->config.max_connections +
 			       SERVER_SPARE(server->config.max_connections)),
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, port,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, port, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, port, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
