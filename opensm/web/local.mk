@@ -26,7 +26,6 @@ libweb_a_SOURCES += \
 	opensm/web/api/console.c \
 	opensm/web/api/fabric.c opensm/web/api/fabric.h \
 	opensm/web/api/fail.c \
-	opensm/web/api/json.h \
 	opensm/web/api/master.c \
 	opensm/web/api/metrics.c \
 	opensm/web/api/probes.c \

@@ -11,7 +11,7 @@
 
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 #include "web/fabric/fabric.h"
 
 #define PREFIX "/api/v1/"

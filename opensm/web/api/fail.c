@@ -5,7 +5,7 @@
 
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 #include "web/base/say.h"
 
 #define STATUS_AGE_MS 500

@@ -2,7 +2,7 @@
 /* Questions about the subnet, which only a MASTER that has one answers: others see it empty. */
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 
 #include <string.h>
 

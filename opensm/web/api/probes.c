@@ -7,7 +7,7 @@
 
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 
 #define ALIVE_MS 5000
 #define AGE_MS 500

@@ -2,7 +2,7 @@
 /* /api/v1/sms: what the status says of this SM and of the others. */
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 
 #define AGE_MS 500
 #define PATIENCE_MS 15000

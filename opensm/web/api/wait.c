@@ -11,7 +11,7 @@
 
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/api/json.h"
+#include "client/json.h"
 
 #define WAIT_S 25
 #define PATIENCE_MS 5000 /* beyond the wait */

@@ -3,7 +3,7 @@
 #ifndef WEB_REST_REST_PRIVATE_H
 #define WEB_REST_REST_PRIVATE_H
 
-#include "web/api/json.h"
+#include "client/json.h"
 #include "web/base/web.h"
 #include "web/rest/body.h"
 
