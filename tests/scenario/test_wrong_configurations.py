@@ -173,7 +173,7 @@ CASES = [
      {'p': 'A=0x10,ipoib,mtu=2048,rate=40: ALL=Full;\n'}, '',
      ["W @/p:1: warning: mtu: found '2048', expected 1 to 5, a code: 1 is 256",
       "W @/p:1: warning: rate: found '40', expected 2 to 24, a code: 3 is 10",
-      "W @/p:1: warning: found 'Full', expected the membership full, limited or both; it counts as limited"]),
+      "W @/p:1: warning: found 'Full', expected the membership full"]),
     ('a policy of QoS without its end', 'qos TRUE\nqos_policy_file @/q\n',
      {'q': 'qos-ulps\n default: 0\n ipoib: 1\n'}, '',
      ["E @/q:4:1: error: found 'the end of the file', expected end-qos-ulps .it begins in line 1"]),

@@ -53,15 +53,15 @@ START_TEST(plain_text)
 {
 	g_autofree char *text = write_text(false);
 
-	ck_assert_str_eq(
-		text, "# HELP x_data_bytes_total octets\n"
-		      "# TYPE x_data_bytes_total counter\n"
-		      "x_data_bytes_total 18446744073709551615\n"
-		      "# HELP x_info names\n"
-		      "# TYPE x_info gauge\n"
-		      "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
-		      "# HELP x_seconds times\n"
-		      "# TYPE x_seconds histogram\n" HISTOGRAM);
+	ck_assert_str_eq(text,
+			 "# HELP x_data_bytes_total octets\n"
+			 "# TYPE x_data_bytes_total counter\n"
+			 "x_data_bytes_total 18446744073709551615\n"
+			 "# HELP x_info names\n"
+			 "# TYPE x_info gauge\n"
+			 "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
+			 "# HELP x_seconds times\n"
+			 "# TYPE x_seconds histogram\n" HISTOGRAM);
 }
 END_TEST
 
@@ -69,19 +69,19 @@ START_TEST(open_metrics)
 {
 	g_autofree char *text = write_text(true);
 
-	ck_assert_str_eq(
-		text, "# HELP x_data_bytes octets\n"
-		      "# TYPE x_data_bytes counter\n"
-		      "# UNIT x_data_bytes bytes\n"
-		      "x_data_bytes_total 18446744073709551615\n"
-		      "x_data_bytes_created 1.5\n"
-		      "# HELP x names\n"
-		      "# TYPE x info\n"
-		      "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
-		      "# HELP x_seconds times\n"
-		      "# TYPE x_seconds histogram\n"
-		      "# UNIT x_seconds seconds\n" HISTOGRAM "x_seconds_created{k=\"v\"} 1.5\n"
-		      "# EOF\n");
+	ck_assert_str_eq(text,
+			 "# HELP x_data_bytes octets\n"
+			 "# TYPE x_data_bytes counter\n"
+			 "# UNIT x_data_bytes bytes\n"
+			 "x_data_bytes_total 18446744073709551615\n"
+			 "x_data_bytes_created 1.5\n"
+			 "# HELP x names\n"
+			 "# TYPE x info\n"
+			 "x_info{a=\"\\\"\\\\\\\\x0a\\\\xff\xc3\xa4\",g=\"0x0000000000000012\"} 1\n"
+			 "# HELP x_seconds times\n"
+			 "# TYPE x_seconds histogram\n"
+			 "# UNIT x_seconds seconds\n" HISTOGRAM "x_seconds_created{k=\"v\"} 1.5\n"
+			 "# EOF\n");
 }
 END_TEST
 

@@ -257,7 +257,7 @@ static const struct {
 	{"@s: 0x7", ":1:1:", "a P_Key"},
 	{"0x12: mgid=ff12::1", ":1:", "a request"},
 	{"include /etc/passwd", ":1:1:", "NAME=P_KEY"},
-	{"0x12: 0x7=f", ":1:", "found 'f', expected full"},
+	{"0x12: 0x7=f", ":1:", "'f' is taken for full"},
 	{"0x12: 0x7=non", ":1:", "found 'non', expected the membership full, "},
 	{"0x12: 0x7=", ":1:", "found '', expected the membership full, "},
 	{"0x12,bogus: 0x7=full", ":1:", "found 'bogus', expected ipoib, "},

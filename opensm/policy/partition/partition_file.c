@@ -148,8 +148,7 @@ static bool is_keyword(struct parser *parser, const char *text, const char *keyw
 	if (!*text || strncmp(text, keyword, strlen(text)) != 0)
 		return false;
 	if (strlen(text) < strlen(keyword))
-		warn(parser, NULL, parser->requests ? "found '%s', expected %s" : "'%s' is taken for %s",
-		     text, keyword);
+		warn(parser, NULL, "'%s' is taken for %s", text, keyword);
 	return true;
 }
 
@@ -220,6 +219,8 @@ static const struct {
 	[FLAG_SL] = {"sl", 0, 15},
 	[FLAG_FLOW] = {"FlowLabel", 0, 0xFFFFF},
 };
+
+#define FLAG_NAMES "mtu, rate, scope, Q_Key, TClass, sl or FlowLabel"
 
 /* True if it is a flag of groups, even if its value is ignored. */
 static bool take_flag(struct parser *parser, const char *name, const char *text,
@@ -294,9 +295,8 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 		rule->stays = !is_no(parser, value);
 	else
 		warn(parser, "it is ignored",
-		     "found '%.*s', expected ipoib, defmember, indx0%s or a flag of groups: mtu, rate, "
-		     "scope, Q_Key, TClass, sl, FlowLabel",
-		     SHOWN, piece, parser->requests ? ", stays" : "");
+		     "found '%.*s', expected ipoib, defmember, indx0%s, " FLAG_NAMES, SHOWN, piece,
+		     parser->requests ? ", stays" : "");
 }
 
 /* ---- definitions ---- */
@@ -646,9 +646,7 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 
 		if (!take_flag(parser, piece, value, &flags))
 			warn(parser, "it is ignored",
-			     "found '%.*s', expected a flag of groups: mtu, rate, scope, Q_Key, "
-			     "TClass, sl, FlowLabel",
-			     SHOWN, piece);
+			     "found '%.*s', expected " FLAG_NAMES, SHOWN, piece);
 	}
 	if (fault)
 		warn(parser, "the group is ignored", "'%.*s' is %s", SHOWN, text, fault);
