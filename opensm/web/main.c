@@ -28,8 +28,8 @@
 #define CONNECTIONS 2
 #define CONNECTIONS_OF_PROBES 1
 
-/* Besides connections: files that are read or sent, libraries, the loop, the daemon. */
-#define DESCRIPTORS 64
+/* Besides connections: files that are sent (web/base/held.h), libraries, the loop, the daemon. */
+#define DESCRIPTORS (HELD_MAX / HELD_LEAST + 32)
 
 struct program {
 	char *path; /* of the configuration */

@@ -418,7 +418,7 @@ static struct request *begin(struct site *site, const char *target, bool *done)
 	return request;
 }
 
-/* A client that waits gives way with the answer that nothing is new; others go on waiting. */
+/* A client that waits gives way with an answer without news; others go on waiting. */
 START_TEST(yields)
 {
 	struct site site;

@@ -7,21 +7,23 @@
 struct held {
 	unsigned int references;
 	int file;
-	uint64_t size, *octets;
+	uint64_t size, counts, *octets;
 };
 
 struct held *held_new(int file, uint64_t *octets)
 {
-	struct stat about;
+	struct stat about = {0};
+	bool known = fstat(file, &about) == 0;
+	uint64_t size = (uint64_t)about.st_size, counts = MAX(size, HELD_LEAST);
 	struct held *held;
 
-	if (fstat(file, &about) < 0 || (*octets && *octets + (uint64_t)about.st_size > HELD_MAX)) {
+	if (!known || (*octets && *octets + counts > HELD_MAX)) {
 		close(file);
 		return NULL;
 	}
 	held = g_new(struct held, 1);
-	*held = (struct held){1, file, (uint64_t)about.st_size, octets};
-	*octets += held->size;
+	*held = (struct held){1, file, size, counts, octets};
+	*octets += counts;
 	return held;
 }
 
@@ -35,7 +37,7 @@ void held_unref(struct held *held)
 {
 	if (!held || --held->references)
 		return;
-	*held->octets -= held->size;
+	*held->octets -= held->counts;
 	close(held->file);
 	g_free(held);
 }

@@ -15,6 +15,7 @@ struct held;
 
 #define HELD_MAX (256ull << 20) /* octets of several files at once; one alone may have more */
 
+#define HELD_LEAST (4u << 20) /* octets that each counts for, so that descriptors suffice */
 #define HELD_TOO_MUCH "too many large answers are being sent, expected fewer or faster clients"
 
 /*
