@@ -321,7 +321,7 @@ REQUESTS = (
     (b'GET / HTTP/9.9\r\n\r\n', None), (b'GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n', b' 4'),
     (b'GET http://localhost/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 200'),
     (b'GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 421'),
-    (b'GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 404'),
+    (b'GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 200'),
     (b'GET ftp://localhost/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', b' 400'),
     (b'GET /livez HTTP/1.1\r\n\r\n', b' 400'), (b'GET /livez HTTP/1.0\r\n\r\n', b' 200'),
     (b'GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: x\r\nConnection: close\r\n\r\n', b' 4'),
