@@ -196,7 +196,9 @@ static void announce_done(struct sm *sm)
 		.took_us = (actor_now(sm->actor) - sweep->started_ns) / NS_PER_US,
 	};
 
-	timing_add(&sm->context->sweeps[__builtin_ctz(sweep->kind)], done.took_us * NS_PER_US);
+	if (sweep->kind != SWEEP_KIND_NONE) /* else it was cancelled */
+		timing_add(&sm->context->sweeps[__builtin_ctz(sweep->kind)],
+			   done.took_us * NS_PER_US);
 	sweep_flag(sm, SWEEP_FLAG_RUNNING | SWEEP_FLAG_HOP0 | SWEEP_FLAG_TAKING_OVER, false);
 	sweep_flag(sm, SWEEP_FLAG_ERRORS, !sm->schedule.up);
 	atomic_store(&sm->context->sweep_since, 0);

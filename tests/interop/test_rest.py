@@ -318,6 +318,16 @@ def full_table(bed):
     refused(bed, 'another member in the request', sm.infra('POST', '/resources/pkeys', json.dumps(
         {'pkey': hex(number), 'guids': [VIRTUAL[3], guid], 'ip_over_ib': False})), 422, host)
     bed.checks.equal('nothing of it is done', sm.read(f'/resources/pkeys/{number:#x}'), {})
+    control(sm.socket, 'sweep off')
+    good(bed, 'it leaves one of them', sm.infra(
+        'POST', '/actions/remove_guids_from_pkey', json.dumps({'pkey': '0x100', 'guids': [guid]})),
+         settled=False)
+    good(bed, 'which makes room before a sweep', sm.infra('POST', '/resources/pkeys', json.dumps(
+        {'pkey': hex(number), 'guids': [guid], 'ip_over_ib': False})), settled=False)
+    number += 1
+    refused(bed, 'for no more than one', sm.infra('POST', '/resources/pkeys', json.dumps(
+        {'pkey': hex(number), 'guids': [guid], 'ip_over_ib': False})), 422, host)
+    control(sm.socket, 'sweep on')
     for p_key in range(0x100, number):
         sm.infra('POST', '/actions/remove_guids_from_pkey', json.dumps(
             {'pkey': hex(p_key), 'guids': [guid]}))
@@ -358,6 +368,10 @@ def takeover(bed):
     answer = other.infra('POST', '/resources/pkeys', json.dumps(
         {'pkey': '0x61', 'guids': [VIRTUAL[5]], 'ip_over_ib': True}))
     refused(bed, 'a write at a standby', answer, 503, 'master')
+    refused(bed, 'ports of a standby', other.infra('GET', '/resources/ports'), 503, 'master')
+    refused(bed, 'hosts by name at a standby', other.infra(
+        'POST', '/resources/pkeys/hosts', json.dumps(
+            {'pkey': '0x62', 'hosts_names': bed.hosts[2], 'membership': 'full'})), 503, 'master')
     control(sm.socket, 'sweep off')
     guid = bed.guid(bed.hosts[3])
     answer = sm.infra('POST', '/resources/pkeys', json.dumps(

@@ -625,6 +625,7 @@ static unsigned int held_keys(const struct partitions *partitions, uint32_t port
 struct asking {
 	const struct partitions *partitions;
 	const struct fabric *fabric;
+	const struct partition_rules *new;
 	GHashTable *keys; /* port + 1 -> number of its P_Keys */
 };
 
@@ -661,6 +662,37 @@ static void count_member(const struct asking *asking, const struct partition_rul
 					     held_keys(asking->partitions, port, rule->p_key)));
 }
 
+/* Also if they take it away: count_member() has seen to that. */
+static bool are_about(const struct partition_rule *rule, uint64_t guid)
+{
+	for (guint i = 0; rule && i < rule->members->len; i++) {
+		const struct partition_member *member =
+			&g_array_index(rule->members, struct partition_member, i);
+
+		if (member->who != PARTITION_GUIDS ||
+		    (guid >= member->first && guid <= member->last))
+			return true;
+	}
+	return false;
+}
+
+/* P_Keys in effect of which the rules say nothing any more. */
+static unsigned int leaving_keys(const struct asking *asking, uint32_t port)
+{
+	uint64_t guid = asking->fabric->ports[port].guid;
+	uint32_t n;
+	const uint16_t *keys = partitions_of(asking->partitions, port, &n);
+	unsigned int leaving = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t base = P_KEY_BASE(keys[i]);
+
+		leaving += base != P_KEY_BASE(P_KEY_DEFAULT) &&
+			   !are_about(partition_rules_find(asking->new, base), guid);
+	}
+	return leaving;
+}
+
 static char *find_full(const struct asking *asking)
 {
 	GHashTableIter iter;
@@ -670,14 +702,17 @@ static char *find_full(const struct asking *asking)
 	g_hash_table_iter_init(&iter, asking->keys);
 	while (g_hash_table_iter_next(&iter, &key, &n)) {
 		uint32_t port = GPOINTER_TO_UINT(key) - 1;
+		unsigned int needs = GPOINTER_TO_UINT(n);
 		uint32_t room = room_of(asking->fabric, port);
 
-		if (GPOINTER_TO_UINT(n) > room)
+		if (needs > room)
+			needs -= leaving_keys(asking, port);
+		if (needs > room)
 			return g_strdup_printf(
 				"the P_Key table of %s (GUID 0x%016" PRIx64
 				") is full: it would need %u P_Keys and has room for %u",
 				fabric_port_name(asking->fabric, port, name, sizeof(name)),
-				asking->fabric->ports[port].guid, GPOINTER_TO_UINT(n), room);
+				asking->fabric->ports[port].guid, needs, room);
 	}
 	return NULL;
 }
@@ -686,7 +721,7 @@ char *partitions_lack(const struct partitions *partitions, const struct fabric *
 		      const struct partition_rules *asked, const struct partition_rules *new)
 {
 	g_autoptr(GHashTable) keys = g_hash_table_new(NULL, NULL);
-	const struct asking asking = {partitions, fabric, keys};
+	const struct asking asking = {partitions, fabric, new, keys};
 	char *why = NULL;
 
 	for (guint i = 0; !why && i < asked->rules->len; i++) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "web/api/api.h"
 #include "web/rest/rest_private.h"
 
 #define DEFAULT_KEY 0x7fff
@@ -203,7 +204,7 @@ static void serve_row(struct web *web, struct request *request, const struct row
 	}
 }
 
-void rest_serve(struct web *web, struct request *request)
+static void serve(struct web *web, struct request *request)
 {
 	g_auto(GStrv) parts = parts_of(request->path);
 	g_autoptr(GString) allow = g_string_new(NULL);
@@ -222,4 +223,18 @@ void rest_serve(struct web *web, struct request *request)
 		request_set_header(request, "Allow", allow->str);
 	request_fail(request, allow->len ? 405 : 404, "%s: %s", request->path,
 		     allow->len ? "not with this method" : "not found");
+}
+
+/* Ports and hosts are those of the subnet, which another SM than its master sees empty. */
+static bool is_about_nodes(const char *path)
+{
+	return strstr(path, "/resources/ports") || strstr(path, "/hosts");
+}
+
+void rest_serve(struct web *web, struct request *request)
+{
+	if (web->config->rest != CONFIG_REST_OFF && is_about_nodes(request->path))
+		api_of_master(web, request, serve);
+	else
+		serve(web, request);
 }

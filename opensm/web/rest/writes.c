@@ -242,8 +242,14 @@ static void send_change(struct call *call, bool new)
 /* Whether it exists decides about defaults. */
 static void on_members(void *arg, enum control_status status, GBytes *text)
 {
-	(void)text;
-	send_change(arg, status == CONTROL_FAILED);
+	struct call *call = arg;
+
+	if (status == CONTROL_DONE || status == CONTROL_FAILED) {
+		send_change(call, status == CONTROL_FAILED);
+		return;
+	}
+	api_fail(call->web, call->request, status, text, 503);
+	call_free(call);
 }
 
 void write_change(struct call *call, enum write_kind kind)
