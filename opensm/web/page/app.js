@@ -123,7 +123,9 @@ function showState() {
 	showFigures(state);
 	showProblems(state, go);
 	byId('sm').textContent = health ? health.state.split(',')[0].split(':')[0] : '';
-	byId('sm-name').textContent = status ? `${status.sm_guid}, priority ${status.sm_priority}` : '';
+	byId('sm-name').textContent = status
+		? [status.sm_guid, `priority ${status.sm_priority}`].filter(Boolean).join(', ')
+		: '';
 	byId('version').textContent = status?.version ?? '';
 }
 
