@@ -36,6 +36,7 @@ libweb_a_SOURCES += opensm/web/page/asset.h \
 	opensm/web/page/page.c opensm/web/page/page.h
 libweb_a_SOURCES += \
 	opensm/web/rest/body.c opensm/web/rest/body.h \
+	opensm/web/rest/syntax.c opensm/web/rest/syntax.h \
 	opensm/web/rest/ports.c \
 	opensm/web/rest/reads.c \
 	opensm/web/rest/rest.c opensm/web/rest/rest.h \

@@ -169,7 +169,47 @@ static const char *const wrong_bodies[] = {
 	"{\"hosts_names\":7}",
 	"{\"x\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}",
 	"\xff",
+	"{\"pkey\":\"0x1a\\u0000zz\"}",
+	"{\"x\":\"\\ud800\"}",
+	"{\"x\":\"\\ud800\\u0041\"}",
+	"{\"x\":\"\\udc00\"}",
+	"{\"x\":\"\\x41\"}",
+	"{\"x\":\"a\nb\"}",
+	"{\"x\":\"a}",
+	"{\"x\":01}",
+	"{\"x\":1.}",
+	"{\"x\":1e}",
+	"{\"x\":-}",
+	"{\"x\":+1}",
+	"{\"x\":nil}",
+	"{\"x\":1,}",
+	"{\"x\" 1}",
+	"{x:1}",
+	"{'x':1}",
+	"{\"x\":[1,]}",
+	"{\"x\":[1 2]}",
+	"{} {}",
+	"{}/* */",
 };
+
+static const char *const right_bodies[] = {
+	"{}",
+	" { \"x\" : [ -0.5e+3 , 0 , true , false , null , { } , [ ] ] } \n",
+	"{\"x\":\"\\ud83d\\ude00 \\u00e9 \\\" \\\\ \\/ \\b\\f\\n\\r\\t\"}",
+	"{\"x\":[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]}",
+};
+
+START_TEST(read_bodies)
+{
+	struct body body;
+	g_autofree char *mistake = NULL;
+
+	body_init(&body);
+	mistake = body_parse(&body, right_bodies[_i], strlen(right_bodies[_i]));
+	ck_assert_msg(mistake == NULL, "%s: %s", right_bodies[_i], mistake);
+	body_clear(&body);
+}
+END_TEST
 
 START_TEST(refused_bodies)
 {
@@ -354,6 +394,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, words_of_guids, 0, G_N_ELEMENTS(guids));
 	tcase_add_loop_test(tcase, lines_for_the_daemon, 0, G_N_ELEMENTS(lines));
 	tcase_add_test(tcase, defaults);
+	tcase_add_loop_test(tcase, read_bodies, 0, G_N_ELEMENTS(right_bodies));
 	tcase_add_loop_test(tcase, refused_bodies, 0, G_N_ELEMENTS(wrong_bodies));
 	tcase_add_test(tcase, bounds);
 	tcase_add_loop_test(tcase, answers, 0, G_N_ELEMENTS(shown));

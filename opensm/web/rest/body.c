@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "web/rest/syntax.h"
+
 #define NAME_MAX_LENGTH 64
 #define SHOWN 40 /* octets of a wrong word shown */
 
@@ -335,25 +337,6 @@ static char *take_fields(struct body *body, JsonObject *object)
 
 /* ---- the object ---- */
 
-/* The parser goes as deep as the text does, on the stack. */
-static bool is_too_deep(const char *text, gsize size)
-{
-	unsigned int depth = 0;
-	bool quoted = false;
-
-	for (gsize i = 0; i < size; i++) {
-		if (quoted && text[i] == '\\')
-			i++;
-		else if (text[i] == '"')
-			quoted = !quoted;
-		else if (!quoted && strchr("[{", text[i]) && text[i] && ++depth > BODY_DEPTH_MAX)
-			return true;
-		else if (!quoted && strchr("]}", text[i]) && text[i] && depth)
-			depth--;
-	}
-	return false;
-}
-
 void body_init(struct body *body)
 {
 	*body = (struct body){
@@ -374,22 +357,23 @@ void body_clear(struct body *body)
 	g_free(body->name);
 }
 
-char *body_parse(struct body *body, const char *text, gsize size)
+char *body_parse(struct body *body, const char *octets, gsize size)
 {
+	g_autofree char *text = g_strndup(octets, size);
 	g_autoptr(JsonParser) parser = NULL;
-	g_autoptr(GError) error = NULL;
-	g_autofree char *shown = NULL;
+	const char *mistake;
 	JsonNode *root;
 
-	if (!size || memchr(text, '\0', size) || !g_utf8_validate(text, (gssize)size, NULL))
+	if (!size || strlen(text) != size || !g_utf8_validate(text, -1, NULL))
 		return g_strdup("the body: expected an object in JSON");
-	if (is_too_deep(text, size))
-		return g_strdup_printf("the body: expected at most %u levels", BODY_DEPTH_MAX);
+	mistake = syntax_mistake(text, BODY_DEPTH_MAX);
+	if (mistake)
+		return g_strdup_printf("the body is not JSON of at most %u levels: see octet "
+				       "%" G_GSIZE_FORMAT,
+				       BODY_DEPTH_MAX, (gsize)(mistake - text) + 1);
 	parser = json_parser_new();
-	if (!json_parser_load_from_data(parser, text, (gssize)size, &error)) {
-		shown = g_strescape(error->message, "\"");
-		return g_strdup_printf("the body is not JSON: %s", shown);
-	}
+	if (!json_parser_load_from_data(parser, text, (gssize)size, NULL))
+		return g_strdup("the body cannot be read as JSON");
 	root = json_parser_get_root(parser);
 	if (!root || !JSON_NODE_HOLDS_OBJECT(root))
 		return g_strdup("the body: expected an object in JSON");
