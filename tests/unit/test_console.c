@@ -428,6 +428,11 @@ START_TEST(before_the_first_subnet)
 		struct command_answer answer;
 
 		command_run(&f.env, good_lines[i], true, &answer);
+		if (answer.work) {
+			g_free(answer.text);
+			ck_assert(runtime_run(f.s->rt, is_done, answer.work, UINT64_MAX));
+			command_answer_work(answer.work, &answer);
+		}
 		ck_assert(!answer.failed || !strcmp(answer.text, "no subnet yet\n"));
 		g_free(answer.text);
 	}
