@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "client/link.h"
 
-#include <gio/gunixsocketaddress.h>
 #include <string.h>
 
 #include "client/sockets.h"
@@ -205,65 +204,28 @@ static gboolean on_readable(GSocket *socket, GIOCondition condition, gpointer da
 
 /* ---- connecting ---- */
 
-static GSocket *open_socket(const char *path, GError **error)
-{
-	g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
-	g_autoptr(GError) trouble = NULL;
-	g_autoptr(GSocket) socket = g_socket_new(G_SOCKET_FAMILY_UNIX, G_SOCKET_TYPE_STREAM,
-						 G_SOCKET_PROTOCOL_DEFAULT, &trouble);
-	bool forbidden;
-
-	if (socket)
-		g_socket_set_blocking(socket, FALSE);
-	if (socket && g_socket_connect(socket, address, NULL, &trouble))
-		return g_steal_pointer(&socket);
-	forbidden = g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
-	g_set_error(error, CLIENT_ERROR, forbidden ? CONTROL_REFUSED : CONTROL_UNREACHABLE,
-		    "%s: %s", path, trouble->message);
-	return NULL;
-}
-
 /* Of the only daemon that lives. */
 static GSocket *open_only(GError **error)
 {
-	g_autoptr(GError) trouble = NULL;
-	g_autoptr(GPtrArray) paths = sockets_all(&trouble);
-	GSocket *found = NULL;
-	unsigned int n = 0;
+	g_autoptr(GPtrArray) alive = NULL;
+	GSocket *socket = sockets_open_only(&alive, error);
 
-	for (guint i = 0; i < paths->len; i++) {
-		GSocket *socket;
-
-		g_clear_error(&trouble);
-		socket = open_socket(paths->pdata[i], &trouble);
-		n += socket != NULL;
-		if (!found)
-			found = socket;
-		else
-			g_clear_object(&socket);
-	}
-	if (n == 1)
-		return found;
-	g_clear_object(&found);
-	if (n)
+	if (alive->len > 1)
 		client_unreachable(error,
 				   "%u daemons have a socket in %s, expected control_socket to "
 				   "name one of them",
-				   n, sockets_directory());
-	else if (trouble)
-		g_propagate_error(error, g_steal_pointer(&trouble));
-	else
-		client_unreachable(error, "no daemon has a socket in %s", sockets_directory());
-	return NULL;
+				   alive->len, sockets_directory());
+	return socket;
 }
 
 static struct connection *connect_to(struct link *link, GError **error)
 {
-	GSocket *socket = link->path ? open_socket(link->path, error) : open_only(error);
+	GSocket *socket = link->path ? sockets_open(link->path, error) : open_only(error);
 	struct connection *connection;
 
 	if (!socket)
 		return NULL;
+	g_socket_set_blocking(socket, FALSE);
 	connection = g_new0(struct connection, 1);
 	connection->link = link;
 	connection->socket = socket;

@@ -6,7 +6,6 @@
  */
 #include "opensmctl/connect.h"
 
-#include <gio/gunixsocketaddress.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,57 +36,34 @@ static GSocketClient *new_client(void)
 	return client;
 }
 
-static GIOStream *open_socket(const char *path, GError **error)
+/* Takes over the socket; NULL is fine. */
+static GIOStream *as_stream(GSocket *socket)
 {
-	g_autoptr(GSocketClient) client = new_client();
-	g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
-	g_autoptr(GError) trouble = NULL;
 	GSocketConnection *connection;
-	bool forbidden;
 
-	connection = g_socket_client_connect(client, G_SOCKET_CONNECTABLE(address), NULL, &trouble);
-	if (connection)
-		return G_IO_STREAM(connection);
-	forbidden = g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
-	fail(error, forbidden ? CONTROL_REFUSED : CONTROL_UNREACHABLE, "%s: %s", path,
-	     trouble->message);
-	return NULL;
+	if (!socket)
+		return NULL;
+	g_socket_set_timeout(socket, ANSWER_S);
+	connection = g_socket_connection_factory_create_connection(socket);
+	g_object_unref(socket);
+	return G_IO_STREAM(connection);
 }
 
 /* ---- choosing the daemon ---- */
 
-static GIOStream *open_only(GError **error)
+static GSocket *open_only(GError **error)
 {
-	g_autoptr(GError) trouble = NULL;
-	g_autoptr(GPtrArray) paths = sockets_all(&trouble);
-	g_autoptr(GString) alive = g_string_new(NULL);
-	GIOStream *stream = NULL;
-	unsigned int n = 0;
+	g_autoptr(GPtrArray) alive = NULL;
+	GSocket *socket = sockets_open_only(&alive, error);
+	g_autofree char *names = NULL;
 
-	for (guint i = 0; i < paths->len; i++) {
-		GIOStream *one;
-
-		g_clear_error(&trouble);
-		one = open_socket(paths->pdata[i], &trouble);
-		if (!one)
-			continue;
-		g_string_append_printf(alive, "\n    -s %s", (char *)paths->pdata[i]);
-		g_clear_object(&stream);
-		stream = one;
-		n++;
+	if (alive->len > 1) {
+		g_ptr_array_add(alive, NULL);
+		names = g_strjoinv("\n    -s ", (char **)alive->pdata);
+		fail(error, CONTROL_USAGE, "there are several daemons, expected one of:\n    -s %s",
+		     names);
 	}
-	if (n == 1)
-		return stream;
-	g_clear_object(&stream);
-	if (n)
-		fail(error, CONTROL_USAGE, "there are several daemons, expected one of:%s",
-		     alive->str);
-	else if (trouble)
-		g_propagate_error(error, g_steal_pointer(&trouble));
-	else
-		fail(error, CONTROL_UNREACHABLE, "no daemon has a socket in %s",
-		     sockets_directory());
-	return NULL;
+	return socket;
 }
 
 static GIOStream *open_local(const struct arguments *arguments, GError **error)
@@ -96,12 +72,12 @@ static GIOStream *open_local(const struct arguments *arguments, GError **error)
 	g_autofree char *path = NULL;
 
 	if (arguments->socket)
-		return open_socket(arguments->socket, error);
+		return as_stream(sockets_open(arguments->socket, error));
 	if (!arguments->port_guid)
-		return open_only(error);
+		return as_stream(open_only(error));
 	name = g_strdup_printf("0x%016" PRIx64 CONTROL_SUFFIX, arguments->port_guid);
 	path = g_build_filename(sockets_directory(), name, NULL);
-	return open_socket(path, error);
+	return as_stream(sockets_open(path, error));
 }
 
 /* ---- on another host ---- */
