@@ -274,23 +274,12 @@ static void fill_fabric(struct maker *maker)
 /* The port of the image, or IMAGE_NONE; *node gets the node, or IMAGE_NONE. */
 static uint32_t find_port(const struct maker *maker, uint64_t guid, uint8_t num, uint32_t *node)
 {
-	const struct fabric *fabric = maker->fabric;
-	uint32_t at = fabric_node_by_guid(fabric, guid), low = 0, high = maker->header.n_nodes;
+	const struct image image = {.header = &maker->header, .nodes = maker->nodes};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (maker->nodes[middle].guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*node = at == FABRIC_NONE || low >= maker->header.n_nodes || maker->nodes[low].guid != guid
-			? IMAGE_NONE
-			: low;
-	if (*node == IMAGE_NONE || !num || num > maker->nodes[low].n_ports)
+	*node = image_find(&image, guid);
+	if (*node == IMAGE_NONE || !num || num > maker->nodes[*node].n_ports)
 		return IMAGE_NONE;
-	return maker->nodes[low].first_port + num - 1;
+	return maker->nodes[*node].first_port + num - 1;
 }
 
 static void fill_alarms(struct maker *maker)
