@@ -157,6 +157,14 @@ static bool value_of(const struct selection *s, uint32_t row, unsigned int colum
 	return true;
 }
 
+/* Before the first sample of a family, which is left out without one. */
+static void begin_once(const struct selection *s, const struct metric *metric, bool *begun)
+{
+	if (!*begun)
+		metrics_family(s->text, metric);
+	*begun = true;
+}
+
 static void write_counter(const struct selection *s, const struct metric_port *port,
 			  enum metric_side side)
 {
@@ -168,9 +176,7 @@ static void write_counter(const struct selection *s, const struct metric_port *p
 		if (!s->chosen[row] || side_of(s, row) != side || !tells(s, row, port->column) ||
 		    !value_of(s, row, port->column, &value))
 			continue;
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		metrics_number(s->text, metric, s->labels[row], value);
 	}
 }
@@ -201,9 +207,7 @@ static void write_at_least(const struct selection *s)
 			if (!is_at_least(s, row, column) || !tells(s, row, column) ||
 			    !value_of(s, row, column, &value))
 				continue;
-			if (!begun)
-				metrics_family(s->text, metric);
-			begun = true;
+			begin_once(s, metric, &begun);
 			g_string_assign(labels, s->labels[row]);
 			metrics_label(labels, "counter", name + strlen("infiniband_switch_port_"));
 			metrics_number(s->text, metric, labels->str, 1);
@@ -223,9 +227,7 @@ static void write_switch_rates(const struct selection *s, const struct metric *m
 
 		if (!tells_any(s, row) || side_of(s, row) != METRIC_SWITCH || !(rate > 0))
 			continue;
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		metrics_real(s->text, metric, s->labels[row], rate / 8);
 	}
 }
@@ -252,9 +254,7 @@ static void write_host_rates(const struct selection *s, const struct metric *met
 		}
 		if (!(most > 0))
 			continue;
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		g_string_truncate(labels, 0);
 		metrics_label_guid(labels, "guid", node->guid);
 		metrics_real(s->text, metric, labels->str, most / 8);
@@ -279,9 +279,7 @@ static void write_nodes(const struct selection *s, enum metric_side side)
 
 		if (!s->nodes[i] || !is_on_side(node, side))
 			continue;
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		g_string_truncate(labels, 0);
 		metrics_label_guid(labels, "guid", node->guid);
 		metrics_label(labels, side_words[side], node->name);
@@ -304,9 +302,7 @@ static void write_uplinks(const struct selection *s, enum metric_side side)
 			continue;
 		peer = &s->layout->places[place->peer];
 		uplink = &s->layout->nodes[peer->node];
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		g_string_assign(labels, s->labels[row]);
 		metrics_label(labels, side_words[side], node->name);
 		metrics_label(labels, "uplink", uplink->name);
@@ -358,9 +354,7 @@ static unsigned int write_agents(const struct selection *s, enum metric_side sid
 		if (!is && (s->level < METRICS_TRAFFIC ||
 			    (s->level < METRICS_ALL && side != METRIC_SWITCH)))
 			continue;
-		if (!begun)
-			metrics_family(s->text, metric);
-		begun = true;
+		begin_once(s, metric, &begun);
 		g_string_truncate(labels, 0);
 		metrics_label_guid(labels, "guid", node->guid);
 		metrics_label(labels, "collector", side_words[side]);
