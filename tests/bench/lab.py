@@ -259,6 +259,10 @@ class Daemon:
             if match := LOG_LINE.match(line):
                 self.ups.append(log_time(match))
 
+    def log_tail(self, lines):
+        with open(self.log, errors='replace') as file:
+            return ''.join(file.readlines()[-lines:])
+
     def wait(self, done, what):
         while not done():
             if self.child.poll() is not None:

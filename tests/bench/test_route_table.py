@@ -138,7 +138,7 @@ def check_daemon(directory):
             counted = (phases.lost(daemon, None)['lost_blocks'],
                        phases.back(daemon, None)['back_blocks'])
             check(f'{rank}: blocks that the daemon sets', counted == (lost, back) and lost > 0,
-                  (net.cable, counted, lost, back))
+                  (net.cable, counted, lost, back, daemon.log_tail(60)))
 
 
 def check_degraded():

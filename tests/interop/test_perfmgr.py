@@ -40,7 +40,7 @@ SAME = ['perfmgr', 'pm', 'pm pe host-b', 'pm pc host-b', 'perfmgr print_counters
         'pm set_rm_nodes', 'pm clear_rm_nodes', 'pm clear_query_cpi', 'pm', 'pm set_query_cpi',
         'pm set_rm_nodes', 'pm clear_inactive', 'pm dump_redir', 'pm dump_redir host-b',
         'pm dump_redir nobody', 'pm clear_redir', 'pm clear_redir nobody', 'pm bogus', 'pm PC',
-        'pm disable', 'pm', 'pm enable', 'pm clear_counters', 'pm pe', 'pm sweep']
+        'pm disable', 'pm', 'pm enable', 'pm clear_counters', 'pm sweep']
 MOMENT = r'\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}'
 
 
@@ -125,6 +125,9 @@ def story(fabric, program, host, name):
     found['file'] = found['file'].split('"leaf one"')[0]
     for number, line in enumerate(SAME):
         found[f'{number}: {line}'] = without_chance(daemon.ask(line))
+        if line == 'pm clear_counters':  # ours obeys after the sweep that 'enable' began
+            fabric.wait(lambda: not daemon.ask('pm pe'), ibsim.PATIENCE, 'errors to be cleared',
+                        alive=daemon.child)
     status = daemon.ask('status')
     found['status'] = len(re.findall(r'\n\n   PerfMgr state/sweep state : Enabled/\w+\n\n',
                                      status))
@@ -157,8 +160,9 @@ def view(fabric, keys, seconds, **env):
             os.write(terminal, keys)
             keys = b''
         if b'\x1b[?1049l' in output:
-            time.sleep(0.2)  # the modes come back after that
-            same = termios.tcgetattr(terminal) == before
+            until = time.monotonic() + 10  # the modes come back after that
+            while not (same := termios.tcgetattr(terminal) == before) and time.monotonic() < until:
+                time.sleep(0.02)
             break
     else:
         os.kill(pid, signal.SIGKILL)
