@@ -57,3 +57,15 @@ bool json_flag(JsonObject *object, const char *name)
 
 	return holds(node, G_TYPE_BOOLEAN) && json_node_get_boolean(node);
 }
+
+guint json_rows(JsonArray *list)
+{
+	return list ? json_array_get_length(list) : 0;
+}
+
+JsonObject *json_row(JsonArray *list, guint i)
+{
+	JsonNode *node = i < json_rows(list) ? json_array_get_element(list, i) : NULL;
+
+	return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+}

@@ -75,19 +75,6 @@ static JsonObject *parse(JsonParser *parser, const char *text)
 	return octets ? json_read(parser, octets) : NULL;
 }
 
-static guint length_of(JsonArray *list)
-{
-	return list ? json_array_get_length(list) : 0;
-}
-
-/* NULL: it is not an object. */
-static JsonObject *object_at(JsonArray *list, guint i)
-{
-	JsonNode *node = json_array_get_element(list, i);
-
-	return JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-}
-
 static uint64_t to_guid(const char *text)
 {
 	guint64 guid;
@@ -145,8 +132,8 @@ static void take_standbys(struct facts *facts, JsonObject *status)
 	JsonArray *list = json_list(json_object(status, "replication"), "standbys");
 
 	g_array_set_size(facts->standbys, 0);
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 		struct facts_port port = {.guid = guid_of(row, "guid")};
 
 		if (port.guid && json_flag(row, "in_step"))
@@ -180,8 +167,8 @@ void facts_take_status(struct facts *facts, const char *text)
 /* "subject: text", a line each; of that subject only, if it is not NULL. */
 static void add_lines(GString *out, JsonArray *list, const char *subject)
 {
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 		const char *of = json_text(row, "subject");
 
 		if (subject && strcmp(subject, of) != 0)
@@ -205,8 +192,8 @@ static uint64_t master_of(JsonObject *health)
 {
 	JsonArray *list = json_list(health, "sms");
 
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 
 		if (!g_ascii_strcasecmp(json_text(row, "state"), "MASTER"))
 			return guid_of(row, "guid");
@@ -218,9 +205,9 @@ static void take_own_guid(struct facts *facts, JsonObject *health)
 {
 	JsonArray *list = json_list(health, "sms");
 
-	for (guint i = 0; !facts->guid && i < length_of(list); i++)
-		if (json_flag(object_at(list, i), "self"))
-			facts->guid = guid_of(object_at(list, i), "guid");
+	for (guint i = 0; !facts->guid && i < json_rows(list); i++)
+		if (json_flag(json_row(list, i), "self"))
+			facts->guid = guid_of(json_row(list, i), "guid");
 	facts->master = master_of(health);
 	if (!facts->master && facts->state == FACTS_MASTER)
 		facts->master = facts->guid;
@@ -251,8 +238,8 @@ void facts_take_unhealthy(struct facts *facts, const char *text)
 	JsonArray *list = json_list(parse(parser, text), "ports");
 
 	g_array_set_size(facts->unhealthy, 0);
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 		struct facts_port port = {.guid = guid_of(row, "switch_guid"),
 					  .port = number_of(row, "port")};
 
@@ -295,7 +282,7 @@ static void take_list(struct facts *facts, JsonObject *row, const char *name, ui
 {
 	JsonArray *list = json_list(row, name);
 
-	for (guint i = 0; i < length_of(list); i++) {
+	for (guint i = 0; i < json_rows(list); i++) {
 		struct facts_member member = {.p_key = p_key,
 					      .membership = membership,
 					      .absent = membership == FACTS_NONE};
@@ -349,8 +336,8 @@ void facts_take_members(struct facts *facts, const char *text)
 
 	g_array_set_size(facts->partitions, 0);
 	g_array_set_size(facts->members, 0);
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 		struct facts_partition partition = {
 			.p_key = p_key_of(row),
 			.ipoib = json_flag(row, "ipoib"),
@@ -379,8 +366,8 @@ void facts_take_counts(struct facts *facts, const char *text)
 	g_autoptr(JsonParser) parser = json_parser_new();
 	JsonArray *list = json_list(parse(parser, text), "partitions");
 
-	for (guint i = 0; i < length_of(list); i++) {
-		JsonObject *row = object_at(list, i);
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 		struct facts_partition *partition = (struct facts_partition *)facts_partition(
 			facts, guid_of(row, "p_key") & P_KEY_MAX);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "web/rest/body.h"
 
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
+#include "client/json.h"
 #include "web/rest/syntax.h"
 
 #define NAME_MAX_LENGTH 64
@@ -154,7 +154,7 @@ static char *take_list(struct body *body, JsonNode *node, const char *what,
 		       char *(*add)(struct body *body, const char *text))
 {
 	JsonArray *list = JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
-	guint n = list ? json_array_get_length(list) : 0;
+	guint n = json_rows(list);
 	const char *text = text_of(node);
 	char *mistake = NULL;
 
@@ -292,7 +292,7 @@ static char *set_memberships(struct body *body, JsonNode *node)
 	JsonArray *list = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
 	char *mistake = NULL;
 
-	if (node && (!list || json_array_get_length(list) != body->members->len))
+	if (node && (!list || json_rows(list) != body->members->len))
 		return g_strdup("memberships: expected as many as there are guids");
 	for (guint i = 0; !mistake && i < body->members->len; i++) {
 		struct body_member *member = &g_array_index(body->members, struct body_member, i);
@@ -303,6 +303,18 @@ static char *set_memberships(struct body *body, JsonNode *node)
 						&member->membership);
 	}
 	return mistake;
+}
+
+/* Names that other partitions are shown by (reads.c). */
+static char *refuse_name(const struct body *body)
+{
+	g_autofree char *unnamed = g_strdup_printf(BODY_UNNAMED "0x%x", body->p_key);
+	bool of_other = body->name && g_str_has_prefix(body->name, BODY_UNNAMED) &&
+			strcmp(body->name, unnamed) != 0;
+
+	if (!of_other && g_strcmp0(body->name, BODY_DEFAULT_NAME) != 0)
+		return NULL;
+	return wrong("partition_name", body->name, "one that is not that of another partition");
 }
 
 static char *take_fields(struct body *body, JsonObject *object)
@@ -331,8 +343,9 @@ static char *take_fields(struct body *body, JsonObject *object)
 		if (node && !JSON_NODE_HOLDS_NULL(node))
 			mistake = fields[i].take(body, node);
 	}
-	return mistake ? mistake
-		       : set_memberships(body, json_object_get_member(object, "memberships"));
+	if (!mistake)
+		mistake = set_memberships(body, json_object_get_member(object, "memberships"));
+	return mistake ? mistake : refuse_name(body);
 }
 
 /* ---- the object ---- */
