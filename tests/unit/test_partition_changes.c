@@ -216,6 +216,10 @@ static const struct {
 	{{NULL, 0x10, .strict = true}, PARTITION_ERROR_CONFIGURED},
 	{{"0x12,stay: 0x7=full", .merge = true}, PARTITION_ERROR_SYNTAX},
 	{{"0x12,mtu=no: 0x7=full", .merge = true}, PARTITION_ERROR_SYNTAX},
+	/* names of another partition: of the file, of the changes and in the request */
+	{{"Default=0x13: 0x7=full", .merge = true}, PARTITION_ERROR_NAME},
+	{{"Twelve=0x13: 0x7=full"}, PARTITION_ERROR_NAME},
+	{{"A=0x13: 0x7=full; A=0x14: 0x7=full"}, PARTITION_ERROR_NAME},
 };
 
 START_TEST(test_not_made)
@@ -225,7 +229,7 @@ START_TEST(test_not_made)
 	g_autoptr(GError) error = NULL;
 
 	write_file("partitions.conf", BASE, -1);
-	changes = edit(changes, "0x12: 0x8=full");
+	changes = edit(changes, "Twelve=0x12: 0x8=full");
 	rules = load(changes);
 	ck_assert_ptr_null(
 		partition_changes_make(changes, rules, &not_made[_i].request, 9, &error));

@@ -362,6 +362,39 @@ static char *merged(const struct partition_changes *changes, const struct partit
 	return g_string_free(text, old == NULL);
 }
 
+/* A new name that another partition has. */
+static const struct partition_rule *namesake(const struct partition_rules *rules,
+					     const struct partition_rule *asked)
+{
+	const struct partition_rule *before = partition_rules_find(rules, asked->p_key);
+
+	if (!*asked->name || (before && !strcmp(before->name, asked->name)))
+		return NULL;
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct partition_rule *rule = rules->rules->pdata[i];
+
+		if (rule->p_key != asked->p_key && !strcmp(rule->name, asked->name))
+			return rule;
+	}
+	return NULL;
+}
+
+/* So that a name stands for one partition. */
+static bool is_name_free(const struct partition_rules *rules, const struct partition_rules *asked,
+			 const struct partition_rule *rule, GError **error)
+{
+	const struct partition_rule *other = namesake(rules, rule);
+
+	if (!other)
+		other = namesake(asked, rule);
+	if (other)
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_NAME,
+			    "partition 0x%04x has the name '%s' that is asked for 0x%04x, expected "
+			    "one that no other has",
+			    other->p_key, rule->name, rule->p_key);
+	return !other;
+}
+
 static bool is_allowed(const struct partition_rules *rules, uint16_t p_key,
 		       const struct partition_request *request, GError **error)
 {
@@ -386,7 +419,8 @@ static bool are_allowed(const struct partition_rules *rules, const struct partit
 	for (guint i = 0; i < asked->rules->len; i++) {
 		const struct partition_rule *rule = asked->rules->pdata[i];
 
-		if (!is_allowed(rules, rule->p_key, request, error))
+		if (!is_allowed(rules, rule->p_key, request, error) ||
+		    !is_name_free(rules, asked, rule, error))
 			return false;
 	}
 	return true;

@@ -28,6 +28,7 @@ enum partition_error {
 	PARTITION_ERROR_NOT_MASTER,
 	PARTITION_ERROR_UNKNOWN,    /* a partition does not exist */
 	PARTITION_ERROR_CONFIGURED, /* partitions.conf defines it */
+	PARTITION_ERROR_NAME,	    /* another partition has that name */
 	PARTITION_ERROR_IMPOSSIBLE, /* a port cannot have that P_Key */
 };
 GQuark partition_error_quark(void);
