@@ -218,6 +218,9 @@ struct listing {
 	struct subnet *subnet;
 	struct partition_rules *rules; /* the latest, which may not be in effect yet */
 	uint16_t only;		       /* P_Key; 0: all */
+	/* By GUID, the highest indx0 of its partitions; NULL: at most one partition has it. */
+	GHashTable *index0;
+	unsigned int index0_of_all; /* that of ports that are not there */
 };
 
 static void listing_free(struct command_work *work)
@@ -226,6 +229,8 @@ static void listing_free(struct command_work *work)
 
 	subnet_unref(listing->subnet);
 	partition_rules_unref(listing->rules);
+	if (listing->index0)
+		g_hash_table_unref(listing->index0);
 	g_free(listing);
 }
 
@@ -328,6 +333,59 @@ static GArray *members_of(const struct listing *listing, const struct partition_
 	return members;
 }
 
+/* ---- which partition has index 0 of the table of a port ---- */
+
+static void claim_index0(struct listing *listing, const struct partition_rule *rule)
+{
+	bool all = membership_of_all(rule) != PARTITION_NO_MEMBER;
+	g_autoptr(GArray) members = members_of(listing, rule, all);
+
+	if (all)
+		listing->index0_of_all = MAX(listing->index0_of_all, rule->indx0);
+	for (guint i = 0; i < members->len; i++) {
+		uint64_t guid = g_array_index(members, struct member, i).guid;
+		gpointer before = g_hash_table_lookup(listing->index0, &guid);
+
+		g_hash_table_insert(listing->index0, g_memdup2(&guid, sizeof(guid)),
+				    GUINT_TO_POINTER(MAX(GPOINTER_TO_UINT(before), rule->indx0)));
+	}
+}
+
+static void claim_all_index0(struct listing *listing)
+{
+	const GPtrArray *rules = listing->rules->rules;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < rules->len; i++)
+		n += ((const struct partition_rule *)rules->pdata[i])->indx0 > 0;
+	if (n < 2)
+		return;
+	listing->index0 = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (guint i = 0; i < rules->len; i++)
+		if (((const struct partition_rule *)rules->pdata[i])->indx0)
+			claim_index0(listing, rules->pdata[i]);
+}
+
+/* Members of a partition with indx0 whose index 0 another one has, which comes after it. */
+static void add_displaced(GVariantBuilder *row, const struct listing *listing,
+			  const struct partition_rule *rule, const GArray *members)
+{
+	GVariantBuilder list;
+
+	g_variant_builder_init(&list, G_VARIANT_TYPE("as"));
+	for (guint i = 0; rule->indx0 && listing->index0 && i < members->len; i++) {
+		const struct member *member = &g_array_index(members, struct member, i);
+		unsigned int best = GPOINTER_TO_UINT(
+			g_hash_table_lookup(listing->index0, &member->guid));
+
+		if (MAX(best, listing->index0_of_all) > rule->indx0)
+			g_variant_builder_add_value(
+				&list, g_variant_new_take_string(g_strdup_printf(
+					       "0x%016" G_GINT64_MODIFIER "x", member->guid)));
+	}
+	g_variant_builder_add(row, "{sv}", "not_at_index0", g_variant_builder_end(&list));
+}
+
 static const char *const memberships[] = {"none", "limited", "full", "both"};
 
 static void add_guids(GVariantBuilder *row, const char *key, const GArray *members,
@@ -390,6 +448,7 @@ static void add_listed(GVariantBuilder *list, const struct listing *listing,
 	add_guids(&row, "limited", members, PARTITION_LIMITED, false);
 	add_guids(&row, "both", members, PARTITION_BOTH, false);
 	add_guids(&row, "absent", members, 0, true);
+	add_displaced(&row, listing, rule, members);
 	answer_append(list, &row);
 }
 
@@ -400,6 +459,7 @@ static GVariant *list_members(struct command_work *work, GError **error)
 	GVariantBuilder builder, list;
 	unsigned int n = 0;
 
+	claim_all_index0(listing);
 	answer_begin_list(&list);
 	for (guint i = 0; i < rules->len; i++) {
 		const struct partition_rule *rule = rules->pdata[i];
@@ -547,6 +607,7 @@ static const char *kind_of(const GError *wrong)
 		[PARTITION_ERROR_NOT_MASTER] = "not master",
 		[PARTITION_ERROR_UNKNOWN] = "unknown",
 		[PARTITION_ERROR_CONFIGURED] = "configured",
+		[PARTITION_ERROR_NAME] = "name",
 		[PARTITION_ERROR_IMPOSSIBLE] = "impossible",
 	};
 
