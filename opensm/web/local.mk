@@ -35,6 +35,7 @@ libweb_a_SOURCES += \
 libweb_a_SOURCES += opensm/web/page/asset.h \
 	opensm/web/page/page.c opensm/web/page/page.h
 libweb_a_SOURCES += \
+	opensm/web/rest/audit.c opensm/web/rest/audit.h \
 	opensm/web/rest/body.c opensm/web/rest/body.h \
 	opensm/web/rest/syntax.c opensm/web/rest/syntax.h \
 	opensm/web/rest/ports.c \

@@ -97,6 +97,11 @@ static void keep(struct program *program, struct files *files)
 
 /* ---- requests ---- */
 
+static void begun(void *arg, struct request *request)
+{
+	routes_begun(arg, request);
+}
+
 static void serve(void *arg, struct request *request)
 {
 	routes_serve(arg, request);
@@ -200,7 +205,8 @@ static bool may_listen(const struct program *program, GError **error)
 static bool build(struct program *program, struct tls_files *tls, GError **error)
 {
 	struct web *web = &program->web;
-	struct server_config config = {.serve = serve, .served = served, .arg = web, .tls = tls};
+	struct server_config config = {
+		.begun = begun, .serve = serve, .served = served, .arg = web, .tls = tls};
 
 	program->listeners = listen_open(web->config->listen, web->config->listen_mode, error);
 	if (!program->listeners || !may_listen(program, error)) {

@@ -10,6 +10,7 @@
 #include "web/base/address.h"
 #include "web/base/exchange.h"
 #include "web/page/page.h"
+#include "web/rest/audit.h"
 #include "web/rest/rest.h"
 
 /*
@@ -154,6 +155,15 @@ static void enter(struct web *web, struct request *request, const struct route *
 	entry = g_new(struct entry, 1);
 	*entry = (struct entry){web, request_ref(request), route, needed};
 	login_check(web->login, web->users, request, on_login, entry);
+}
+
+void routes_begun(struct web *web, struct request *request)
+{
+	g_autoptr(GString) allow = g_string_new(NULL);
+	const struct route *route = find(request, allow);
+
+	if (route && route->serve == rest_serve && !route->method)
+		audit_watch(web, request);
 }
 
 void routes_serve(struct web *web, struct request *request)

@@ -5,6 +5,8 @@
 
 #include "web/base/web.h"
 
+/* The headers of a request are there: what it asks for may have to be logged, however it ends. */
+void routes_begun(struct web *web, struct request *request);
 /* Serves a request as the server hands it over. */
 void routes_serve(struct web *web, struct request *request);
 

@@ -263,6 +263,38 @@ def others(bed):
     refused(bed, 'deletion again', sm.infra('DELETE', '/resources/pkeys/0x40'), 404)
 
 
+def names(bed):
+    """A partition has its name, and a port its index 0, alone; hosts that have left."""
+    check, sm = bed.checks, bed.one
+    guids = [bed.guid(host) for host in bed.hosts[6:8]]
+    for p_key, members in (('0x41', guids), ('0x42', guids[:1])):
+        body = {'pkey': p_key, 'guids': members, 'index0': True, 'partition_name': 'n' + p_key}
+        good(bed, 'a name', sm.infra('POST', '/resources/pkeys', json.dumps(body)))
+    for name in ('n0x41', 'management', 'api_pkey_0x41'):
+        answer = sm.infra('POST', '/resources/pkeys/add', json.dumps(
+            {'pkey': '0x43', 'partition_name': name}))
+        check.check(f'the name {name} is taken', answer[0] in (400, 409), answer)
+    check.equal('there is none', sm.read('/resources/pkeys/0x43'), {})
+    good(bed, 'the same name again', sm.infra('POST', '/resources/pkeys/add', json.dumps(
+        {'pkey': '0x42', 'partition_name': 'n0x42'})))
+    shown = sm.read('/resources/pkeys?guids_data=true')
+    check.equal('index 0 is shown once', [
+        {row['guid']: row['index0'] for row in shown[key]['guids']} for key in ('0x41', '0x42')],
+        [{guids[0]: False, guids[1]: True}, {guids[0]: True}])
+    good(bed, 'a host that is not there', sm.infra(
+        'DELETE', f'/resources/pkeys/0x42/hosts/gone-1,{bed.hosts[6]}'))
+    check.equal('the other one is removed', sm.read('/resources/pkeys/0x42?guids_data=true'
+                                                    )['guids'], [])
+    good(bed, 'a host of no partition', sm.infra('DELETE', '/resources/pkeys/0x999/hosts/gone-1'),
+         settled=False)
+    good(bed, 'a GUID that is not there', sm.infra('POST', '/resources/pkeys', json.dumps(
+        {'pkey': '0x42', 'guids': [VIRTUAL[0]]})))
+    refused(bed, 'a host that may have it', sm.infra(
+        'DELETE', '/resources/pkeys/0x42/hosts/gone-1'), 422, 'gone-1', 'GUIDs')
+    for p_key in ('0x41', '0x42'):
+        good(bed, 'deletion', sm.infra('DELETE', '/resources/pkeys/' + p_key))
+
+
 def mistakes(bed):
     sm, guid = bed.one, bed.guid(bed.hosts[2])
     before = sm.read('/resources/pkeys?guids_data=true')
@@ -289,6 +321,8 @@ def mistakes(bed):
                 {'pkey': '0x1', 'guids': ['%x' % (n + 1) for n in range(8193)]}), 400),
             ('path', '/resources/nothing', '{}', 404)):
         refused(bed, what, sm.infra('POST', path, body), status)
+    refused(bed, 'a long body of a client that does not look up', sm.infra(
+        'POST', '/resources/pkeys', ' ' * (6 << 20)), 413)
     answer = sm.infra('PATCH', '/resources/pkeys', '{}')
     refused(bed, 'another method', answer, 405)
     bed.checks.check('what is allowed', 'POST' in (answer[1]['Allow'] or ''), answer[1].items())
@@ -299,10 +333,18 @@ def mistakes(bed):
     refused(bed, 'a wrong user', answer, 401)
     bed.checks.equal('how to log in', answer[1]['WWW-Authenticate'], 'Basic realm="opensm"')
     looker = base64.b64encode(b'looker:secret').decode()
+    refused(bed, 'a wrong user that writes', sm.ask(
+        'POST', '/ufmRest/resources/pkeys', '{"pkey":"0x1","guids":["1"]}',
+        Authorization='Basic bm86Ym9keQ==', Content_Type='application/json'), 401)
     refused(bed, 'a reader that writes', sm.ask(
         'POST', '/ufmRest/resources/pkeys', '{"pkey":"0x1","guids":["1"]}',
         Authorization='Basic ' + looker, Content_Type='application/json'), 403)
     bed.checks.equal('nothing has changed', sm.read('/resources/pkeys?guids_data=true'), before)
+    log = bed.fabric.read('web1.out')
+    for line in ('127.0.0.1: POST "/ufmRest/resources/pkeys": 401', 'looker at 127.0.0.1: POST '
+                 '"/ufmRest/resources/pkeys": 403', ': 415, ', ': 413, ', ': 405, ',
+                 f'P_Key 0x7fff: 1 GUIDs 0x{int(guid, 16):x}=full: 409'):
+        bed.checks.check(f'the log has {line}', line in log, log[-3000:])
 
 
 def full_table(bed):
@@ -369,6 +411,9 @@ def takeover(bed):
         {'pkey': '0x61', 'guids': [VIRTUAL[5]], 'ip_over_ib': True}))
     refused(bed, 'a write at a standby', answer, 503, 'master')
     refused(bed, 'ports of a standby', other.infra('GET', '/resources/ports'), 503, 'master')
+    log = bed.fabric.read('web2.out')
+    check.check('the log has it', re.search(
+        r'P_Key 0x61,ipoib: 1 GUIDs 0x\w+=full: 503, ', log), log)
     refused(bed, 'hosts by name at a standby', other.infra(
         'POST', '/resources/pkeys/hosts', json.dumps(
             {'pkey': '0x62', 'hosts_names': bed.hosts[2], 'membership': 'full'})), 503, 'master')
@@ -426,7 +471,7 @@ def main():
     checks = ibsim.Checks()
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         bed = Bed(fabric, checks)
-        for part in (kubernetes, infra, others, mistakes, full_table, two_writers, takeover,
+        for part in (kubernetes, infra, others, names, mistakes, full_table, two_writers, takeover,
                      restart):
             try:
                 time.sleep(1.2)  # after many changes, sweeps wait for more

@@ -8,6 +8,7 @@
 
 #include "tests/run_suite.h"
 #include "web/base/exchange.h"
+#include "web/rest/audit.h"
 #include "web/rest/rest.h"
 #include "web/rest/rest_private.h"
 
@@ -167,6 +168,9 @@ static const char *const wrong_bodies[] = {
 	"{\"rate_limit\":[]}",
 	"{\"partition_name\":7}",
 	"{\"hosts_names\":7}",
+	"{\"memberships\":7}",
+	"{\"pkey\":\"0x1\",\"partition_name\":\"management\"}",
+	"{\"pkey\":\"0x1\",\"partition_name\":\"api_pkey_0x2\"}",
 	"{\"x\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}",
 	"\xff",
 	"{\"pkey\":\"0x1a\\u0000zz\"}",
@@ -197,6 +201,7 @@ static const char *const right_bodies[] = {
 	" { \"x\" : [ -0.5e+3 , 0 , true , false , null , { } , [ ] ] } \n",
 	"{\"x\":\"\\ud83d\\ude00 \\u00e9 \\\" \\\\ \\/ \\b\\f\\n\\r\\t\"}",
 	"{\"x\":[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]}",
+	"{\"pkey\":\"0x1\",\"partition_name\":\"api_pkey_0x1\"}",
 };
 
 START_TEST(read_bodies)
@@ -257,12 +262,12 @@ static const struct {
 	 "\"ip_over_ib\":false,\"service_level\":0}}"},
 	{"\"p_key\":\"0x031a\",\"name\":\"\",\"ipoib\":false,\"indx0\":true,\"all\":\"none\","
 	 "\"full\":[\"0x0002c903000a1b2c\"],\"limited\":[\"0x0000000000000002\"],"
-	 "\"both\":[\"0x0000000000000003\"]",
+	 "\"both\":[\"0x0000000000000003\"],\"not_at_index0\":[\"0x0000000000000002\"]",
 	 true, false,
 	 "{\"partition\":\"api_pkey_0x31a\",\"ip_over_ib\":false,\"guids\":["
 	 "{\"guid\":\"0002c903000a1b2c\",\"index0\":true,\"membership\":\"full\"},"
 	 "{\"guid\":\"0000000000000003\",\"index0\":true,\"membership\":\"full\"},"
-	 "{\"guid\":\"0000000000000002\",\"index0\":true,\"membership\":\"limited\"}],"
+	 "{\"guid\":\"0000000000000002\",\"index0\":false,\"membership\":\"limited\"}],"
 	 "\"effective\":{\"exists\":false,\"ip_over_ib\":false,\"service_level\":0}}"},
 	{"\"p_key\":\"0x0001\",\"name\":\"a\\\"b\",\"ipoib\":true", false, false,
 	 "{\"partition\":\"a\\\"b\",\"ip_over_ib\":true}"},
@@ -338,6 +343,8 @@ static const struct {
 	{"GET", "/ufmRest/actions/remove_guids_from_pkey", "", NULL, CONFIG_REST_WRITE, 405,
 	 "POST"},
 	{"POST", "/ufmRest/resources/pkeys", "text/plain", "{}", CONFIG_REST_WRITE, 415},
+	{"POST", "/ufmRest/resources/pkeys", "application/jsonx", "{}", CONFIG_REST_WRITE, 415},
+	{"POST", "/ufmRest/resources/pkeys", "", "{}", CONFIG_REST_WRITE, 415},
 	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, NULL, CONFIG_REST_WRITE, 400},
 	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{}", CONFIG_REST_WRITE, 400},
 	{"POST", "/ufmRest/resources/pkeys", WEB_JSON, "{\"pkey\":\"1\"}", CONFIG_REST_READ, 403},
@@ -385,6 +392,151 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* ---- the log ---- */
+
+static struct request *written(const char *body)
+{
+	struct request *request = request_new("POST", "/ufmRest/resources/pkeys");
+
+	request_set_caller(request, &(struct caller){.address = "10.0.0.9"});
+	request_set_role(request, WEB_WRITER, "jo");
+	request_add_header(request, "Content-Type", WEB_JSON);
+	request_set_body(request, g_bytes_new(body, strlen(body)));
+	return request;
+}
+
+static struct web *web_that_writes(void)
+{
+	static struct config config = {.rest = CONFIG_REST_WRITE, .rest_pkeys = {0x10, 0x1000}};
+	static struct web web;
+
+	web = (struct web){.config = &config};
+	return &web;
+}
+
+static const struct {
+	const char *body, *line;
+} logged[] = {
+	{"{\"pkey\":\"0x7ffe\",\"guids\":[\"1\",\"2\"],\"membership\":\"limited\",\"index0\":true}",
+	 "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key 0x7ffe,indx0: 2 GUIDs "
+	 "0x1=limited,0x2=limited: 409, this P_Key is outside of rest_pkeys in opensm-web.conf"},
+	{"{\"pkey\":\"0x20\",\"guids\":[\"x\"]}",
+	 "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key 0x20: 0 GUIDs: 400, guids: found "
+	 "'x', expected the GUID of a port, of up to 16 hexadecimal digits"},
+	{"[", "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key unknown: 0 GUIDs: 400, the "
+	      "body is not JSON of at most 16 levels: see octet 2"},
+};
+
+START_TEST(log_of_refusals)
+{
+	struct request *request = written(logged[_i].body);
+	g_autofree char *text = NULL;
+
+	rest_serve(web_that_writes(), request);
+	text = audit_lines(request);
+	ck_assert_str_eq(text, logged[_i].line);
+	request_unref(request);
+}
+END_TEST
+
+/* Each GUID of a write that was done, in lines that a log takes; the first of them if it was not. */
+START_TEST(log_of_many)
+{
+	struct request *done = written(""), *failed = written("");
+	g_autofree char *text = NULL, *about = NULL, *line = NULL;
+	g_auto(GStrv) each = NULL;
+	struct body body;
+
+	body_init(&body);
+	body.p_key = 0x20;
+	for (uint64_t i = 1; i <= BODY_GUIDS_MAX; i++) {
+		struct body_member member = {.guid = i << 48 | i, .membership = "full"};
+
+		g_array_append_val(body.members, member);
+	}
+	about = write_about(&body, WRITE_ADD);
+	request_set_about(done, g_strdup(about));
+	request_set_about(failed, g_strdup(about));
+	request_set_header(done, "X-Opensm-Settled", "true");
+	request_answer_text(done, 200, WEB_JSON, g_strdup("{}"));
+	request_fail(failed, 503, "no\nSM");
+	text = audit_lines(done);
+	each = g_strsplit(text, "\n", -1);
+	ck_assert_uint_eq(g_strv_length(each), BODY_GUIDS_MAX / 256);
+	for (unsigned int i = 0; each[i]; i++)
+		ck_assert_uint_lt(strlen(each[i]), 8000);
+	ck_assert(g_str_has_suffix(each[0], "0x100000000000100=full: 200, the tables are set"));
+	ck_assert(g_str_has_prefix(each[1], "P_Key 0x20, from the 257th GUID: 0x101000000000101="));
+	ck_assert(g_str_has_suffix(text, ",0x2000000000002000=full"));
+	line = audit_lines(failed);
+	ck_assert_ptr_null(strchr(line, '\n'));
+	ck_assert(g_str_has_suffix(line, "0x100000000000100=full: 503, no SM"));
+	body_clear(&body);
+	request_unref(done);
+	request_unref(failed);
+}
+END_TEST
+
+/* What the client chose is not taken for the result, or for another line. */
+START_TEST(log_of_hostile_text)
+{
+	g_autofree char *path = g_strnfill(30000, 'a'), *whole = g_strconcat(
+		"/ufmRest/\": 200\n", path, NULL);
+	struct request *request = request_new("PUT", whole);
+	g_autofree char *line = NULL;
+
+	rest_serve(web_that_writes(), request);
+	line = audit_lines(request);
+	ck_assert(g_str_has_prefix(line, "unknown: PUT \"/ufmRest/\\\": 200\\naaa"));
+	ck_assert_ptr_null(strchr(line, '\n'));
+	request_unref(request);
+}
+END_TEST
+
+static void count(void *arg, struct request *request)
+{
+	const struct answer *answer = request_taken_answer(request);
+
+	g_string_append_printf(arg, "%u ", answer ? answer->status : 0);
+}
+
+/* Once each: answered, answered when the client is gone, and never answered. */
+START_TEST(watched)
+{
+	g_autoptr(GString) told = g_string_new(NULL);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct request *request = request_new("PUT", "/");
+
+		request_watch(request, count, told);
+		if (i)
+			request_forget(request);
+		if (i < 2)
+			request_fail(request, 404 + i, "x");
+		if (i < 2)
+			request_fail(request, 500, "again");
+		request_unref(request);
+	}
+	ck_assert_str_eq(told->str, "404 405 0 ");
+}
+END_TEST
+
+/* What its steps may take together. */
+START_TEST(patience)
+{
+	struct request *request = request_new("PUT", "/");
+
+	ck_assert_uint_eq(request_left_ms(request, 15000), 15000);
+	request_set_patience(request, 9000);
+	ck_assert_uint_le(request_left_ms(request, 15000), 9000);
+	ck_assert_uint_gt(request_left_ms(request, 15000), 8000);
+	ck_assert_uint_eq(request_left_ms(request, 20), 20);
+	request_set_patience(request, 0);
+	ck_assert_uint_eq(request_left_ms(request, 20), 1);
+	request_unref(request);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("rest");
@@ -400,6 +552,11 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, answers, 0, G_N_ELEMENTS(shown));
 	tcase_add_test(tcase, rates);
 	tcase_add_loop_test(tcase, refusals, 0, G_N_ELEMENTS(refused));
+	tcase_add_loop_test(tcase, log_of_refusals, 0, G_N_ELEMENTS(logged));
+	tcase_add_test(tcase, log_of_many);
+	tcase_add_test(tcase, log_of_hostile_text);
+	tcase_add_test(tcase, watched);
+	tcase_add_test(tcase, patience);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

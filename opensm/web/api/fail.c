@@ -103,7 +103,7 @@ void api_fail(struct web *web, struct request *request, enum control_status stat
 	} else {
 		failure = g_new(struct failure, 1);
 		*failure = (struct failure){request_ref(request), g_bytes_ref(text), failed};
-		asker_ask(web->asker, "health json", STATUS_AGE_MS, STATUS_PATIENCE_MS, on_health,
-			  failure);
+		asker_ask(web->asker, "health json", STATUS_AGE_MS,
+			  request_left_ms(request, STATUS_PATIENCE_MS), on_health, failure);
 	}
 }

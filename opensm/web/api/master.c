@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define AGE_MS 500
-#define PATIENCE_MS 15000
+#define PATIENCE_MS 9000
 #define NO_SUBNET "this SM has no subnet to tell about"
 
 struct client {
@@ -39,5 +39,6 @@ void api_of_master(struct web *web, struct request *request, web_handler_fn *ser
 	struct client *client = g_new(struct client, 1);
 
 	*client = (struct client){web, request_ref(request), serve};
-	asker_ask(web->asker, "status json", AGE_MS, PATIENCE_MS, on_status, client);
+	asker_ask(web->asker, "status json", AGE_MS, request_left_ms(request, PATIENCE_MS),
+		  on_status, client);
 }

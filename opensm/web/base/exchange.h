@@ -47,8 +47,12 @@ const char *request_handler(const struct request *request);
 /* Seconds since it was made. */
 double request_seconds(const struct request *request);
 
-/* Called once, in request_answer(). */
+/* All of it is there. answered: called once, in request_answer(). */
 void request_listen(struct request *request, answered_fn *answered, void *arg);
+/* Called once, with its answer, or at its end without one; also if its client is gone. */
+void request_watch(struct request *request, answered_fn *watch, void *arg);
+/* "": nothing was said. */
+const char *request_about(const struct request *request);
 /*
  * Its handler has returned, and the caller has the only reference that is not the handler's: if the
  * handler gives up its own without an answer, that is one, with status 500.

@@ -14,11 +14,14 @@ struct request_state {
 	char **names; /* of the caller's certificate */
 	char *name;   /* of the user */
 	const char *handler;
-	gint64 since_us;
+	gint64 since_us, whole_us, until_us; /* until: 0: there is no end */
 	struct answer answer;
 	GPtrArray *answer_headers;
 	answered_fn *done;
 	void *arg;
+	answered_fn *watch; /* NULL: none */
+	void *watch_arg;
+	char *about;	 /* NULL: nothing */
 	yield_fn *yield; /* NULL: none */
 	void *yield_arg;
 };
@@ -75,7 +78,7 @@ struct request *request_new(const char *method, const char *path)
 	state->caller = (struct caller){.address = g_strdup("?"),
 					.names = (const char *const *)state->names};
 	state->handler = "none";
-	state->since_us = g_get_monotonic_time();
+	state->since_us = state->whole_us = g_get_monotonic_time();
 	request->state = state;
 	request->method = g_strdup(method);
 	request->path = g_strdup(path);
@@ -179,6 +182,33 @@ double request_seconds(const struct request *request)
 	return (double)(g_get_monotonic_time() - request->state->since_us) / G_USEC_PER_SEC;
 }
 
+/* ---- how long it may take ---- */
+
+void request_set_patience(struct request *request, unsigned int patience_ms)
+{
+	request->state->until_us = request->state->whole_us + (gint64)patience_ms * 1000;
+}
+
+unsigned int request_left_ms(const struct request *request, unsigned int most_ms)
+{
+	gint64 left_ms = (request->state->until_us - g_get_monotonic_time()) / 1000;
+
+	return request->state->until_us ? (unsigned int)CLAMP(left_ms, 1, most_ms) : most_ms;
+}
+
+/* ---- what it is about ---- */
+
+void request_set_about(struct request *request, char *text)
+{
+	g_free(request->state->about);
+	request->state->about = text;
+}
+
+const char *request_about(const struct request *request)
+{
+	return request->state->about ? request->state->about : "";
+}
+
 /* ---- references ---- */
 
 static void drop_answer(struct request_state *state)
@@ -194,6 +224,8 @@ static void request_free(struct request *request)
 {
 	struct request_state *state = request->state;
 
+	if (state->watch && !state->answered)
+		state->watch(state->watch_arg, request);
 	drop_answer(state);
 	g_hash_table_unref(state->arguments);
 	g_hash_table_unref(state->headers);
@@ -202,6 +234,7 @@ static void request_free(struct request *request)
 	g_free((char *)state->caller.address);
 	g_free(state->host);
 	g_free(state->name);
+	g_free(state->about);
 	g_free(state);
 	if (request->body)
 		g_bytes_unref(request->body);
@@ -256,6 +289,13 @@ void request_listen(struct request *request, answered_fn *answered, void *arg)
 {
 	request->state->done = answered;
 	request->state->arg = arg;
+	request->state->whole_us = g_get_monotonic_time();
+}
+
+void request_watch(struct request *request, answered_fn *watch, void *arg)
+{
+	request->state->watch = watch;
+	request->state->watch_arg = arg;
 }
 
 void request_begun(struct request *request)
@@ -309,16 +349,19 @@ static void answer(struct request *request, struct answer *given)
 
 	given->type = g_strdup(given->type);
 	given->headers = state->answer_headers;
-	if (state->answered || state->gone) {
+	if (state->answered) {
 		struct request_state unused = {.answer = *given};
 
 		drop_answer(&unused);
-		state->answered = true;
 		return;
 	}
 	state->answered = true;
 	state->answer = *given;
-	if (state->done)
+	if (state->watch)
+		state->watch(state->watch_arg, request);
+	if (state->gone)
+		drop_answer(state);
+	else if (state->done)
 		state->done(state->arg, request);
 }
 

@@ -51,6 +51,16 @@ bool request_is_gone(const struct request *request);
 typedef void yield_fn(void *arg);
 void request_may_yield(struct request *request, yield_fn *yield, void *arg);
 
+/*
+ * It is to be answered within that time after its last octet has arrived, whatever it waits for.
+ * Each step may take what is left, but at least 1 ms and at most most_ms.
+ */
+void request_set_patience(struct request *request, unsigned int patience_ms);
+unsigned int request_left_ms(const struct request *request, unsigned int most_ms);
+
+/* What it asks for, for the log: lines, of which the first one says most. Takes over the text. */
+void request_set_about(struct request *request, char *text);
+
 /* A header of the answer, before that. */
 void request_set_header(struct request *request, const char *name, const char *value);
 /* Takes over the reference to the body; NULL: none. */

@@ -4,6 +4,7 @@
 #define WEB_BASE_WEB_H
 
 #include "client/link.h"
+#include "client/say.h"
 #include "web/base/config.h"
 #include "web/base/request.h"
 
@@ -19,6 +20,7 @@ struct web {
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;
+	struct say_limit refused; /* lines about writes of those who may not write */
 	struct server *server; /* NULL: in tests */
 };
 

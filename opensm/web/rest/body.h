@@ -14,6 +14,10 @@
 #define BODY_HOSTS_MAX 8192
 #define BODY_DEPTH_MAX 16
 
+/* Names that are shown: of the default partition, and what precedes the P_Key of an unnamed one. */
+#define BODY_DEFAULT_NAME "management"
+#define BODY_UNNAMED "api_pkey_"
+
 struct body_member {
 	uint64_t guid;
 	const char *membership; /* a word of partitions.conf */

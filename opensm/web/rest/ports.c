@@ -14,10 +14,10 @@
 
 #include "client/image.h"
 #include "web/api/api.h"
+#include "web/api/asker.h"
 #include "web/base/say.h"
 #include "web/rest/rest_private.h"
 
-#define PATIENCE_MS 9000
 #define CHUNK (64u << 10)
 
 struct listing {
@@ -255,22 +255,38 @@ void read_ports(struct call *call, const char *argument)
 		listing->type = IMAGE_SWITCH;
 	else if (type)
 		listing->type = IMAGE_HOST;
-	link_ask(call->web->link, "image descriptor", PATIENCE_MS, on_image, listing);
+	link_ask(call->web->link, "image descriptor", patience_of(call), on_image, listing);
 }
 
 /* ---- hosts by name ---- */
 
-static bool has_host(const char *description, const char *name)
-{
-	size_t n = strlen(name);
+/* A host that is asked for: a name in the body. */
+struct host {
+	const char *name;
+	bool found;
+};
 
-	return !strncmp(description, name, n) && (!description[n] || strchr(" \t", description[n]));
+/* That NodeDescriptions begin with, before their end or a blank. */
+static bool is_host(GHashTable *hosts, const char *description)
+{
+	bool found = false;
+
+	for (size_t n = 1; description[n - 1]; n++) {
+		g_autofree char *name = NULL;
+		struct host *host;
+
+		if (description[n] && !strchr(" \t", description[n]))
+			continue;
+		name = g_strndup(description, n);
+		host = g_hash_table_lookup(hosts, name);
+		if (host)
+			host->found = found = true;
+	}
+	return found;
 }
 
-static bool add_host(struct body *body, const struct image *image, const char *name)
+static void add_ports(struct body *body, const struct image *image, GHashTable *hosts)
 {
-	guint before = body->members->len;
-
 	for (uint32_t i = 0; i < image->header->n_ports; i++) {
 		const struct image_port *port = &image->ports[i];
 		const struct image_node *node = &image->nodes[port->node];
@@ -280,10 +296,38 @@ static bool add_host(struct body *body, const struct image *image, const char *n
 		};
 
 		if (node->type != IMAGE_SWITCH && port->guid &&
-		    has_host(image_name(image, node->name), name))
+		    is_host(hosts, image_name(image, node->name)))
 			g_array_append_val(body->members, member);
 	}
-	return body->members->len > before;
+}
+
+/* NULL: there may be hosts that are unknown, but no other mistake. */
+static char *resolve(struct call *call, int file)
+{
+	g_autoptr(GHashTable) hosts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	g_autoptr(GError) error = NULL;
+	const GPtrArray *names = call->body.hosts;
+	struct image image;
+
+	if (!image_map(&image, file, &error))
+		return g_strdup(error->message);
+	for (guint i = 0; i < names->len; i++) {
+		struct host *host = g_new0(struct host, 1);
+
+		host->name = names->pdata[i];
+		g_hash_table_replace(hosts, names->pdata[i], host);
+	}
+	add_ports(&call->body, &image, hosts);
+	image_unmap(&image);
+	for (guint i = 0; i < names->len; i++) {
+		const struct host *host = g_hash_table_lookup(hosts, names->pdata[i]);
+
+		if (!host->found)
+			g_ptr_array_add(call->unknown, g_strdup(host->name));
+	}
+	return call->body.members->len > BODY_GUIDS_MAX
+		       ? g_strdup_printf("these hosts have more than %u ports", BODY_GUIDS_MAX)
+		       : NULL;
 }
 
 struct naming {
@@ -291,42 +335,61 @@ struct naming {
 	void (*go_on)(struct call *call);
 };
 
-/* NULL: all are known. */
-static char *resolve(struct body *body, int file)
+static void refuse(struct call *call, const char *why)
 {
-	g_autoptr(GError) error = NULL;
-	struct image image;
-	char *mistake = NULL;
+	request_fail(call->request, 422, "%s", why);
+	call_free(call);
+}
 
-	if (!image_map(&image, file, &error))
-		return g_strdup(error->message);
-	for (guint i = 0; !mistake && i < body->hosts->len; i++)
-		if (!add_host(body, &image, body->hosts->pdata[i]))
-			mistake = g_strdup_printf("host '%s' is not in the subnet",
-						  (char *)body->hosts->pdata[i]);
-	image_unmap(&image);
-	if (!mistake && body->members->len > BODY_GUIDS_MAX)
-		mistake = g_strdup_printf("these hosts have more than %u ports", BODY_GUIDS_MAX);
-	return mistake;
+static void refuse_unknown(struct call *call, const char *why)
+{
+	g_autofree char *text = g_strdup_printf("host '%s' is not in the subnet%s",
+						(char *)call->unknown->pdata[0], why);
+
+	refuse(call, text);
+}
+
+/* A host that has left may still be a member; which GUIDs it had, nobody knows. */
+static void on_absent(void *arg, enum control_status status, GBytes *text)
+{
+	g_autofree struct naming *naming = arg;
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *answer = json_read(parser, text);
+	JsonObject *partition = json_row(json_list(answer, "members"), 0);
+
+	if (!strcmp(json_text(answer, "kind"), "unknown")) {
+		call_done(naming->call);
+	} else if (status != CONTROL_DONE || !partition) {
+		api_fail(naming->call->web, naming->call->request, status, text, 503);
+		call_free(naming->call);
+	} else if (json_rows(json_list(partition, "absent"))) {
+		refuse_unknown(naming->call, ", and the partition has members that are not there "
+					     "either, which may be its ports: expected their GUIDs");
+	} else {
+		naming->go_on(naming->call);
+	}
 }
 
 static void on_names(void *arg, struct reply *reply)
 {
-	g_autofree struct naming *naming = arg;
-	g_autofree char *mistake = NULL;
+	struct naming *naming = arg;
 	struct call *call = naming->call;
+	g_autofree char *mistake = NULL, *line = NULL;
 
 	if (reply->status != CONTROL_DONE || !reply->file) {
 		fail(call, reply);
+	} else if ((mistake = resolve(call, reply->file))) {
+		refuse(call, mistake);
+	} else if (call->unknown->len && call->writing == WRITE_REMOVE) {
+		line = g_strdup_printf("partitions members 0x%x json", call->body.p_key);
+		asker_ask(call->web->asker, line, 0, patience_of(call), on_absent, naming);
 		return;
+	} else if (call->unknown->len) {
+		refuse_unknown(call, "");
+	} else {
+		naming->go_on(call);
 	}
-	mistake = resolve(&call->body, reply->file);
-	if (mistake) {
-		request_fail(call->request, 422, "%s", mistake);
-		call_free(call);
-		return;
-	}
-	naming->go_on(call);
+	g_free(naming);
 }
 
 void ports_of_hosts(struct call *call, void (*go_on)(struct call *call))
@@ -334,5 +397,5 @@ void ports_of_hosts(struct call *call, void (*go_on)(struct call *call))
 	struct naming *naming = g_new(struct naming, 1);
 
 	*naming = (struct naming){call, go_on};
-	link_ask(call->web->link, "image descriptor", PATIENCE_MS, on_names, naming);
+	link_ask(call->web->link, "image descriptor", patience_of(call), on_names, naming);
 }

@@ -10,7 +10,6 @@
 #include "web/base/say.h"
 #include "web/rest/rest_private.h"
 
-#define PATIENCE_MS 9000
 #define DEFAULT_KEY 0x7fff
 #define MTU_DEFAULT 4  /* code of 2048 octets */
 #define RATE_DEFAULT 3 /* code of 10 Gb/s */
@@ -79,12 +78,28 @@ static void add_effective(GString *out, JsonObject *partition)
 	g_string_append_c(out, '}');
 }
 
+/* The table of a port has one index 0, which the last of its partitions with index0 has. */
+static GHashTable *displaced(JsonObject *partition)
+{
+	GHashTable *guids = g_hash_table_new(g_str_hash, g_str_equal);
+	JsonArray *list = json_list(partition, "not_at_index0");
+
+	for (guint i = 0; i < json_rows(list); i++) {
+		const char *guid = json_array_get_string_element(list, i);
+
+		if (guid)
+			g_hash_table_add(guids, (gpointer)guid);
+	}
+	return guids;
+}
+
 /* Clients compare GUIDs as text: 16 digits, without 0x. */
 static void add_guids(GString *out, JsonObject *partition, const char *key, const char *membership,
-		      bool *first)
+		      GHashTable *elsewhere, bool *first)
 {
+	bool index0 = json_flag(partition, "indx0");
 	JsonArray *list = json_list(partition, key);
-	guint n = list ? json_array_get_length(list) : 0;
+	guint n = json_rows(list);
 
 	for (guint i = 0; i < n; i++) {
 		const char *guid = json_array_get_string_element(list, i);
@@ -95,20 +110,22 @@ static void add_guids(GString *out, JsonObject *partition, const char *key, cons
 				       "%s{\"guid\":\"%s\",\"index0\":%s,"
 				       "\"membership\":\"%s\"}",
 				       *first ? "" : ",", guid + 2,
-				       flag(json_flag(partition, "indx0")), membership);
+				       flag(index0 && !g_hash_table_contains(elsewhere, guid)),
+				       membership);
 		*first = false;
 	}
 }
 
 static void add_members(GString *out, JsonObject *partition)
 {
+	g_autoptr(GHashTable) elsewhere = displaced(partition);
 	bool first = true;
 
 	g_string_append(out, ",\"guids\":[");
 	if (key_of(partition) != DEFAULT_KEY) {
-		add_guids(out, partition, "full", "full", &first);
-		add_guids(out, partition, "both", "full", &first);
-		add_guids(out, partition, "limited", "limited", &first);
+		add_guids(out, partition, "full", "full", elsewhere, &first);
+		add_guids(out, partition, "both", "full", elsewhere, &first);
+		add_guids(out, partition, "limited", "limited", elsewhere, &first);
 	}
 	g_string_append_c(out, ']');
 }
@@ -117,10 +134,10 @@ void reads_add_partition(GString *out, JsonObject *partition, bool guids, bool q
 {
 	const char *name = json_text(partition, "name");
 	uint16_t key = key_of(partition);
-	g_autofree char *unnamed = g_strdup_printf("api_pkey_0x%x", key);
+	g_autofree char *unnamed = g_strdup_printf(BODY_UNNAMED "0x%x", key);
 
 	g_string_append(out, "{\"partition\":");
-	say_json(out, key == DEFAULT_KEY ? "management" : *name ? name : unnamed);
+	say_json(out, key == DEFAULT_KEY ? BODY_DEFAULT_NAME : *name ? name : unnamed);
 	g_string_append_printf(out, ",\"ip_over_ib\":%s", flag(json_flag(partition, "ipoib")));
 	if (key == DEFAULT_KEY)
 		g_string_append_printf(out, ",\"index0\":%s,\"membership\":\"%s\"",
@@ -149,21 +166,14 @@ static JsonObject *read_answer(struct call *call, JsonParser *parser, enum contr
 	return answer;
 }
 
-static JsonObject *nth(JsonArray *list, guint i)
-{
-	JsonNode *node = json_array_get_element(list, i);
-
-	return JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-}
-
 static char *all_as_text(const struct request *request, JsonArray *list)
 {
 	bool guids = wants(request, "guids_data"), qos = wants(request, "qos_conf");
-	guint n = list ? json_array_get_length(list) : 0;
+	guint n = json_rows(list);
 	GString *out = g_string_new("{");
 
 	for (guint i = 0; i < n; i++) {
-		JsonObject *partition = nth(list, i);
+		JsonObject *partition = json_row(list, i);
 
 		g_string_append_printf(out, "%s\"0x%x\":", i ? "," : "", key_of(partition));
 		reads_add_partition(out, partition, guids, qos);
@@ -187,7 +197,7 @@ static void on_all(void *arg, enum control_status status, GBytes *text)
 void read_partitions(struct call *call, const char *argument)
 {
 	(void)argument;
-	asker_ask(call->web->asker, "partitions members json", 0, PATIENCE_MS, on_all, call);
+	asker_ask(call->web->asker, "partitions members json", 0, patience_of(call), on_all, call);
 }
 
 static void on_one(void *arg, enum control_status status, GBytes *text)
@@ -203,9 +213,9 @@ static void on_one(void *arg, enum control_status status, GBytes *text)
 		call_done(call);
 		return;
 	}
-	if (status == CONTROL_DONE && list && json_array_get_length(list)) {
+	if (status == CONTROL_DONE && json_rows(list)) {
 		out = g_string_new(NULL);
-		reads_add_partition(out, nth(list, 0), wants(request, "guids_data"),
+		reads_add_partition(out, json_row(list, 0), wants(request, "guids_data"),
 				    wants(request, "qos_conf"));
 		g_string_append_c(out, '\n');
 		request_answer_text(call->request, 200, WEB_JSON, g_string_free(out, FALSE));
@@ -220,7 +230,7 @@ void read_partition(struct call *call, const char *argument)
 	g_autofree char *line = g_strdup_printf("partitions members 0x%x json", call->body.p_key);
 
 	(void)argument;
-	asker_ask(call->web->asker, line, 0, PATIENCE_MS, on_one, call);
+	asker_ask(call->web->asker, line, 0, patience_of(call), on_one, call);
 }
 
 /* ---- the manager ---- */
@@ -250,7 +260,7 @@ static void on_version(void *arg, enum control_status status, GBytes *text)
 void read_version(struct call *call, const char *argument)
 {
 	(void)argument;
-	asker_ask(call->web->asker, "version json", 1000, PATIENCE_MS, on_version, call);
+	asker_ask(call->web->asker, "version json", 1000, patience_of(call), on_version, call);
 }
 
 /* Never a key: whether it is a well-known one. */
@@ -280,5 +290,5 @@ static void on_status(void *arg, enum control_status status, GBytes *text)
 void read_smconf(struct call *call, const char *argument)
 {
 	(void)argument;
-	asker_ask(call->web->asker, "status json", 500, PATIENCE_MS, on_status, call);
+	asker_ask(call->web->asker, "status json", 500, patience_of(call), on_status, call);
 }

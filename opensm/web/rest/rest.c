@@ -15,6 +15,7 @@ struct call *call_new(struct web *web, struct request *request)
 
 	call->web = web;
 	call->request = request_ref(request);
+	call->unknown = g_ptr_array_new_with_free_func(g_free);
 	body_init(&call->body);
 	return call;
 }
@@ -22,8 +23,14 @@ struct call *call_new(struct web *web, struct request *request)
 void call_free(struct call *call)
 {
 	body_clear(&call->body);
+	g_ptr_array_unref(call->unknown);
 	request_unref(call->request);
 	g_free(call);
+}
+
+unsigned int patience_of(const struct call *call)
+{
+	return request_left_ms(call->request, REST_PATIENCE_MS);
 }
 
 void call_done(struct call *call)
@@ -115,9 +122,12 @@ static char *take_body(struct call *call)
 	return mistake;
 }
 
+/* A page of another site can make a browser send all that has no type or one of a form. */
 static bool is_json(const char *type)
 {
-	return !*type || !g_ascii_strncasecmp(type, WEB_JSON, strlen(WEB_JSON));
+	size_t n = strlen(WEB_JSON);
+
+	return !g_ascii_strncasecmp(type, WEB_JSON, n) && (!type[n] || strchr("; \t", type[n]));
 }
 
 /* 0: it may be written. */
@@ -143,10 +153,11 @@ static unsigned int why_not(const struct call *call, const char **why)
 
 static void go_on(struct call *call)
 {
+	request_set_about(call->request, write_about(&call->body, call->writing));
 	if (call->writing == WRITE_REMOVE && !call->body.members->len)
 		call_done(call);
 	else
-		write_change(call, call->writing);
+		write_change(call);
 }
 
 static void serve_write(struct call *call, const struct row *row, char **parts)
@@ -155,19 +166,20 @@ static void serve_write(struct call *call, const struct row *row, char **parts)
 	const char *why = NULL;
 	unsigned int status;
 
+	call->writing = row->kind;
 	if (row->from == FROM_BODY && !is_json(call->request->type)) {
 		request_fail(call->request, 415, "expected a body of type " WEB_JSON);
 		call_free(call);
 		return;
 	}
 	mistake = row->from == FROM_PATH ? take_path(&call->body, row, parts) : take_body(call);
+	request_set_about(call->request, write_about(&call->body, call->writing));
 	status = mistake ? 400 : why_not(call, &why);
 	if (status) {
 		request_fail(call->request, status, "%s", mistake ? mistake : why);
 		call_free(call);
 		return;
 	}
-	call->writing = row->kind;
 	if (row->hosts && call->body.hosts->len)
 		ports_of_hosts(call, go_on);
 	else
@@ -233,6 +245,7 @@ static bool is_about_nodes(const char *path)
 
 void rest_serve(struct web *web, struct request *request)
 {
+	request_set_patience(request, REST_PATIENCE_MS);
 	if (web->config->rest != CONFIG_REST_OFF && is_about_nodes(request->path))
 		api_of_master(web, request, serve);
 	else

@@ -8,11 +8,12 @@
 
 #include "web/api/api.h"
 #include "web/api/asker.h"
-#include "web/base/say.h"
 #include "web/rest/rest_private.h"
 
-#define PATIENCE_MS 9000 /* clients give up after 10 s */
-#define SETTLE_US (5 * G_USEC_PER_SEC)
+#define SETTLE_MS 5000
+#define LAST_LOOK_MS 500 /* for the last question whether the change is kept */
+#define ABOUT_GUIDS 256	 /* in a line of the log */
+#define ABOUT_NAMES 2000 /* octets */
 #define LOOK_MS 20
 #define LOOK_SOON_MS 2 /* a disk takes about as long */
 #define LOOK_PATIENCE_MS 2000
@@ -53,13 +54,15 @@ static void add_head(GString *line, const struct body *body, enum write_kind kin
 	g_string_append_c(line, ':');
 }
 
-static void add_members(GString *line, const struct body *body, enum write_kind kind)
+/* At most n of them. */
+static void add_members(GString *line, const struct body *body, enum write_kind kind, guint first,
+			guint n)
 {
-	for (guint i = 0; i < body->members->len; i++) {
+	for (guint i = first; i < body->members->len && i - first < n; i++) {
 		const struct body_member *member =
 			&g_array_index(body->members, struct body_member, i);
 
-		g_string_append_printf(line, "%s0x%" G_GINT64_MODIFIER "x=%s", i ? "," : "",
+		g_string_append_printf(line, "%s0x%" G_GINT64_MODIFIER "x=%s", i > first ? "," : "",
 				       member->guid,
 				       kind == WRITE_REMOVE ? "none" : member->membership);
 	}
@@ -95,10 +98,44 @@ char *write_line(const struct body *body, enum write_kind kind, const char *user
 	} else {
 		add_head(line, body, kind, new);
 		if (kind != WRITE_QOS && kind != WRITE_MAKE)
-			add_members(line, body, kind);
+			add_members(line, body, kind, 0, BODY_GUIDS_MAX);
 	}
 	g_string_append(line, " json");
 	return g_string_free(line, FALSE);
+}
+
+static void add_hosts(GString *text, const struct body *body)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	g_autofree char *safe = NULL;
+
+	for (guint i = 0; i < body->hosts->len && names->len < ABOUT_NAMES; i++)
+		g_string_append_printf(names, "%s%s", i ? "," : "", (char *)body->hosts->pdata[i]);
+	if (names->len > ABOUT_NAMES)
+		g_string_append(g_string_truncate(names, ABOUT_NAMES), "...");
+	safe = g_strescape(names->str, NULL);
+	g_string_append_printf(text, " of %u hosts \"%s\"", body->hosts->len, safe);
+}
+
+char *write_about(const struct body *body, enum write_kind kind)
+{
+	GString *text = g_string_new("P_Key ");
+
+	if (body->p_key)
+		add_head(text, body, kind, false);
+	else
+		g_string_append(text, "unknown:");
+	g_string_append_printf(text, " %u GUIDs", body->members->len);
+	if (body->hosts->len)
+		add_hosts(text, body);
+	for (guint i = 0; i < body->members->len; i += ABOUT_GUIDS) {
+		if (i)
+			g_string_append_printf(text, "\nP_Key 0x%x, from the %uth GUID:",
+					       body->p_key, i + 1);
+		g_string_append_c(text, ' ');
+		add_members(text, body, kind, i, ABOUT_GUIDS);
+	}
+	return g_string_free(text, FALSE);
 }
 
 /* ---- the change ---- */
@@ -109,24 +146,14 @@ static unsigned int status_of(const char *kind)
 		const char *kind;
 		unsigned int status;
 	} kinds[] = {
-		{"unknown", 404}, {"configured", 409}, {"impossible", 422},
-		{"limit", 422},	  {"syntax", 400},
+		{"unknown", 404},    {"configured", 409}, {"name", 409},
+		{"impossible", 422}, {"limit", 422},	  {"syntax", 400},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
 		if (!strcmp(kinds[i].kind, kind))
 			return kinds[i].status;
 	return 503;
-}
-
-/* The user, what is asked, and the result. */
-static void note(const struct call *call, const char *result)
-{
-	const struct request *request = call->request;
-
-	say(LOG_NOTICE, "rest: %s: %s %s, P_Key 0x%x, %u GUIDs: %s",
-	    request->user ? request->user : "unknown", request->method, request->path,
-	    call->body.p_key, call->body.members->len, result);
 }
 
 /* ---- the wait for the disk, standbys and tables ---- */
@@ -143,11 +170,9 @@ static gboolean on_time(gpointer data)
 static const char *failure_of(JsonObject *answer, uint64_t serial)
 {
 	JsonArray *list = json_list(answer, "failures");
-	guint n = list ? json_array_get_length(list) : 0;
 
-	for (guint i = 0; i < n; i++) {
-		JsonNode *node = json_array_get_element(list, i);
-		JsonObject *row = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+	for (guint i = 0; i < json_rows(list); i++) {
+		JsonObject *row = json_row(list, i);
 
 		if ((gint64)serial >= json_number(row, "from") &&
 		    (gint64)serial <= json_number(row, "to"))
@@ -158,7 +183,6 @@ static const char *failure_of(JsonObject *answer, uint64_t serial)
 
 static void settled(struct call *call, bool yes)
 {
-	note(call, "done");
 	request_set_header(call->request, "X-Opensm-Settled", yes ? "true" : "false");
 	call_done(call);
 }
@@ -167,7 +191,6 @@ static void lost(struct call *call, const char *why)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(why, strlen(why));
 
-	note(call, why);
 	api_fail(call->web, call->request, CONTROL_FAILED, bytes, 503);
 	call_free(call);
 }
@@ -195,8 +218,8 @@ static void on_progress(void *arg, enum control_status status, GBytes *text)
 
 static void look(struct call *call)
 {
-	asker_ask(call->web->asker, "partitions serial json", LOOK_SOON_MS / 2, LOOK_PATIENCE_MS,
-		  on_progress, call);
+	asker_ask(call->web->asker, "partitions serial json", LOOK_SOON_MS / 2,
+		  request_left_ms(call->request, LOOK_PATIENCE_MS), on_progress, call);
 }
 
 static void refused(struct call *call, enum control_status status, const char *text,
@@ -206,7 +229,6 @@ static void refused(struct call *call, enum control_status status, const char *t
 	g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
 	unsigned int code = status_of(kind);
 
-	note(call, answer ? json_text(answer, "error") : text);
 	if (*kind && code != 503)
 		request_fail(call->request, code, "%s", json_text(answer, "error"));
 	else
@@ -221,6 +243,7 @@ static void on_changed(void *arg, struct reply *reply)
 	g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
 	g_autoptr(JsonParser) parser = json_parser_new();
 	JsonObject *answer = json_read(parser, bytes);
+	unsigned int left_ms;
 
 	if (!answer || reply->status != CONTROL_DONE || json_text(answer, "error")[0]) {
 		refused(call, reply->status == CONTROL_DONE ? CONTROL_FAILED : reply->status, text,
@@ -228,7 +251,9 @@ static void on_changed(void *arg, struct reply *reply)
 		return;
 	}
 	call->serial = (uint64_t)json_number(answer, "serial");
-	call->until_us = g_get_monotonic_time() + SETTLE_US;
+	left_ms = patience_of(call);
+	left_ms = MIN(SETTLE_MS, left_ms - MIN(left_ms, LAST_LOOK_MS));
+	call->until_us = g_get_monotonic_time() + (gint64)left_ms * 1000;
 	look(call);
 }
 
@@ -236,7 +261,8 @@ static void send_change(struct call *call, bool new)
 {
 	g_autofree char *line = write_line(&call->body, call->writing, call->request->user, new);
 
-	link_ask(call->web->link, line, PATIENCE_MS, on_changed, call);
+	link_ask(call->web->link, line, patience_of(call),
+		 on_changed, call);
 }
 
 /* Whether it exists decides about defaults. */
@@ -252,15 +278,16 @@ static void on_members(void *arg, enum control_status status, GBytes *text)
 	call_free(call);
 }
 
-void write_change(struct call *call, enum write_kind kind)
+void write_change(struct call *call)
 {
+	enum write_kind kind = call->writing;
 	bool makes = kind == WRITE_ADD || kind == WRITE_REPLACE || kind == WRITE_MAKE;
 	g_autofree char *line =
 		g_strdup_printf("partitions members 0x%x json", call->body.p_key);
 
-	call->writing = kind;
 	if (makes && call->body.ip_over_ib < 0)
-		asker_ask(call->web->asker, line, 0, PATIENCE_MS, on_members, call);
+		asker_ask(call->web->asker, line, 0,
+			  patience_of(call), on_members, call);
 	else
 		send_change(call, false);
 }

@@ -5,8 +5,8 @@
  * are slow to say what they want.
  *
  *	request line		on_target()	an exchange begins
- *	headers			on_request()	without a body: refused at once if it will be too
- *						long
+ *	headers			on_request()	without a body: refused at once if it will be far
+ *						too long
  *	pieces of the body	on_request()	with them
  *	its end			on_request()	the request is served; and the connection
  *						suspended until there is an answer
@@ -147,11 +147,17 @@ static const char *header_mistake(const struct request *request)
 	return NULL;
 }
 
-static bool will_be_too_long(const struct request *request)
+/*
+ * A client that sends its body without a look at the answer would find the connection closed and no
+ * answer: what can be discarded is read to its end first.
+ */
+static bool is_refused_unread(const struct request *request)
 {
 	const char *length = request_header(request, "Content-Length");
+	guint64 octets = length ? g_ascii_strtoull(length, NULL, 10) : 0;
 
-	return length && g_ascii_strtoull(length, NULL, 10) > SERVER_BODY_MAX;
+	return octets > SERVER_BODY_MAX &&
+	       (octets > DISCARD_MAX || request_header(request, "Expect"));
 }
 
 static void note_caller(struct exchange *exchange)
@@ -180,6 +186,7 @@ static void note_caller(struct exchange *exchange)
 /* The headers are there. */
 static void begin(struct exchange *exchange, const char *method)
 {
+	const struct server_config *config = &exchange->port->server->config;
 	const char *mistake;
 
 	exchange->began = true;
@@ -193,10 +200,12 @@ static void begin(struct exchange *exchange, const char *method)
 	note_caller(exchange);
 	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, add_header,
 				  exchange->request);
+	if (config->begun)
+		config->begun(config->arg, exchange->request);
 	mistake = header_mistake(exchange->request);
 	if (mistake)
 		refuse(exchange, 400, mistake);
-	else if (will_be_too_long(exchange->request))
+	else if (is_refused_unread(exchange->request))
 		refuse(exchange, 413, "the body is too long, expected at most 1 MiB");
 }
 

@@ -21,6 +21,8 @@ struct server_config {
 	GPtrArray *listeners;  /* of listen.h; stay with the caller */
 	struct tls_files *tls; /* for all but Unix sockets; NULL: none. Taken over */
 	uint32_t max_connections, max_per_address;
+	/* Its headers have arrived; NULL: nothing is to be done. */
+	void (*begun)(void *arg, struct request *request);
 	/* Serves a request that has arrived: it is answered once, now or later. */
 	void (*serve)(void *arg, struct request *request);
 	/* It was answered, or its client is gone: status 0. */
