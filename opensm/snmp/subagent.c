@@ -473,8 +473,6 @@ static void set_up_library(const struct subagent_config *config)
 		netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, library[i], 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(agent); i++)
 		netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, agent[i], 1);
-	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
-			   TRY_AGAIN_S);
 	if (config->agentx)
 		netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET,
 				      config->agentx);
@@ -536,6 +534,9 @@ struct subagent *subagent_new(const struct subagent_config *config, struct mirro
 		subagent_free(agent);
 		return NULL;
 	}
+	/* init_agent() has set an interval of its own; init_snmp() begins with it. */
+	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
+			   TRY_AGAIN_S);
 	init_snmp(NAME);
 	agent->loop = loop_new();
 	if (!agent->connected)
