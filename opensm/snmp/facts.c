@@ -85,7 +85,7 @@ static uint64_t to_guid(const char *text)
 	return guid;
 }
 
-static uint64_t guid_of(JsonObject *object, const char *name)
+uint64_t facts_guid(JsonObject *object, const char *name)
 {
 	return to_guid(json_text(object, name));
 }
@@ -134,7 +134,7 @@ static void take_standbys(struct facts *facts, JsonObject *status)
 	g_array_set_size(facts->standbys, 0);
 	for (guint i = 0; i < json_rows(list); i++) {
 		JsonObject *row = json_row(list, i);
-		struct facts_port port = {.guid = guid_of(row, "guid")};
+		struct facts_port port = {.guid = facts_guid(row, "guid")};
 
 		if (port.guid && json_flag(row, "in_step"))
 			g_array_append_val(facts->standbys, port);
@@ -149,7 +149,7 @@ void facts_take_status(struct facts *facts, const char *text)
 
 	facts->state = state_of(status);
 	replace(&facts->version, json_text(status, "version"));
-	facts->guid = guid_of(status, "sm_guid");
+	facts->guid = facts_guid(status, "sm_guid");
 	facts->priority = number_of(status, "sm_priority");
 	facts->has_subnet = json_flag(status, "has_subnet");
 	facts->errors = json_flag(json_object(status, "subnet_flags"), "init_errors");
@@ -196,9 +196,9 @@ static uint64_t master_of(JsonObject *health)
 		JsonObject *row = json_row(list, i);
 
 		if (!g_ascii_strcasecmp(json_text(row, "state"), "MASTER"))
-			return guid_of(row, "guid");
+			return facts_guid(row, "guid");
 	}
-	return guid_of(json_object(health, "master"), "guid");
+	return facts_guid(json_object(health, "master"), "guid");
 }
 
 static void take_own_guid(struct facts *facts, JsonObject *health)
@@ -207,7 +207,7 @@ static void take_own_guid(struct facts *facts, JsonObject *health)
 
 	for (guint i = 0; !facts->guid && i < json_rows(list); i++)
 		if (json_flag(json_row(list, i), "self"))
-			facts->guid = guid_of(json_row(list, i), "guid");
+			facts->guid = facts_guid(json_row(list, i), "guid");
 	facts->master = master_of(health);
 	if (!facts->master && facts->state == FACTS_MASTER)
 		facts->master = facts->guid;
@@ -240,11 +240,11 @@ void facts_take_unhealthy(struct facts *facts, const char *text)
 	g_array_set_size(facts->unhealthy, 0);
 	for (guint i = 0; i < json_rows(list); i++) {
 		JsonObject *row = json_row(list, i);
-		struct facts_port port = {.guid = guid_of(row, "switch_guid"),
+		struct facts_port port = {.guid = facts_guid(row, "switch_guid"),
 					  .port = number_of(row, "port")};
 
 		if (!port.guid)
-			port.guid = guid_of(row, "node_guid");
+			port.guid = facts_guid(row, "node_guid");
 		if (!port.guid)
 			continue;
 		port.text = g_strdup_printf("port %" G_GUINT64_FORMAT " of %s: %s, action: %s",
@@ -272,7 +272,7 @@ static int compare_members(gconstpointer a, gconstpointer b)
 
 static uint16_t p_key_of(JsonObject *row)
 {
-	uint64_t p_key = guid_of(row, "p_key");
+	uint64_t p_key = facts_guid(row, "p_key");
 
 	return p_key && p_key <= P_KEY_MAX ? (uint16_t)p_key : 0;
 }
@@ -329,6 +329,22 @@ static void merge_members(GArray *members)
 	g_array_set_size(members, n);
 }
 
+/* What is asked counts at once, before it is in effect. */
+static void count_members(struct facts *facts)
+{
+	for (guint i = 0; i < facts->members->len; i++) {
+		const struct facts_member *member =
+			&g_array_index(facts->members, struct facts_member, i);
+		struct facts_partition *partition =
+			(struct facts_partition *)facts_partition(facts, member->p_key);
+
+		if (!partition || member->absent)
+			continue;
+		partition->full += member->membership != FACTS_LIMITED;
+		partition->limited += member->membership != FACTS_FULL;
+	}
+}
+
 void facts_take_members(struct facts *facts, const char *text)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
@@ -359,6 +375,7 @@ void facts_take_members(struct facts *facts, const char *text)
 	}
 	g_array_sort(facts->partitions, compare_partitions);
 	merge_members(facts->members);
+	count_members(facts);
 }
 
 void facts_take_counts(struct facts *facts, const char *text)
@@ -369,9 +386,9 @@ void facts_take_counts(struct facts *facts, const char *text)
 	for (guint i = 0; i < json_rows(list); i++) {
 		JsonObject *row = json_row(list, i);
 		struct facts_partition *partition = (struct facts_partition *)facts_partition(
-			facts, guid_of(row, "p_key") & P_KEY_MAX);
+			facts, facts_guid(row, "p_key") & P_KEY_MAX);
 
-		if (!partition)
+		if (!partition || partition->all == FACTS_NONE)
 			continue;
 		partition->full = (uint32_t)MIN(number_of(row, "full"), UINT32_MAX);
 		partition->limited = (uint32_t)MIN(number_of(row, "limited"), UINT32_MAX);

@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "client/image.h"
+#include "client/json.h"
 #include "snmp/mib.h"
 
 /* The first four as in IBA's SMInfo. */
@@ -34,7 +35,7 @@ struct facts_partition {
 	bool own;	       /* made at run time; else partitions.conf defines it */
 	uint8_t mtu, rate, sl; /* codes; 0: not given */
 	uint8_t all;	       /* enum facts_membership of all ports together */
-	uint32_t full, limited;
+	uint32_t full, limited; /* members that are in the subnet; of both kinds count as both */
 };
 
 struct facts_member {
@@ -86,11 +87,14 @@ void facts_free(struct facts *facts);
 void facts_take_status(struct facts *facts, const char *text);
 void facts_take_health(struct facts *facts, const char *text);
 void facts_take_unhealthy(struct facts *facts, const char *text);
-void facts_take_counts(struct facts *facts, const char *text); /* after the members */
+/* After the members: of partitions that have all ports, which are not listed one by one. */
+void facts_take_counts(struct facts *facts, const char *text);
 void facts_take_members(struct facts *facts, const char *text);
 /* Of "image descriptor"; 0: none. It remains the caller's. */
 void facts_take_image(struct facts *facts, int file);
 
+/* A member of an answer that is the text of a GUID; 0: there is none. */
+uint64_t facts_guid(JsonObject *object, const char *name);
 const char *facts_state_word(enum facts_state state);
 bool facts_subnet_up(const struct facts *facts);
 /* NULL: there is none. */
