@@ -68,10 +68,12 @@ static void on_known(void *arg)
 	set_timer(program);
 }
 
-static void on_news(void *arg)
+static void on_news(void *arg, JsonArray *events)
 {
 	struct program *program = arg;
 
+	notices_read(program->notices, mirror_facts(program->mirror), events);
+	set_timer(program);
 	mirror_forget(program->mirror, MIRROR_STATUS);
 	mirror_want(program->mirror, MIRROR_STATUS, on_known, program);
 }

@@ -14,7 +14,7 @@
 
 struct news {
 	struct link *link;
-	void (*on_news)(void *arg);
+	news_fn *on_news;
 	void *arg;
 	uint64_t serial; /* of the last news */
 	bool known;	 /* the serial is */
@@ -38,13 +38,13 @@ static void on_answer(void *arg, struct reply *reply)
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_autoptr(GBytes) text = g_bytes_new_static(reply->output, strlen(reply->output));
 	JsonObject *answer = reply->status == CONTROL_DONE ? json_read(parser, text) : NULL;
-	uint64_t serial = (uint64_t)MAX(json_number(answer, "serial"), 0);
+	JsonArray *events = news->known ? json_list(answer, "events") : NULL;
+	unsigned int pause_ms = json_flag(answer, "more") ? 0 : PAUSE_MS;
 
-	/* With more of them than one answer holds, only the last one is of interest. */
-	news->known = answer && !json_flag(answer, "more");
-	news->serial = serial;
-	news->timer = g_timeout_add(answer ? PAUSE_MS : RETRY_MS, on_timer, news);
-	news->on_news(news->arg);
+	news->known = answer != NULL;
+	news->serial = (uint64_t)MAX(json_number(answer, "serial"), 0);
+	news->timer = g_timeout_add(answer ? pause_ms : RETRY_MS, on_timer, news);
+	news->on_news(news->arg, events);
 }
 
 static void ask(struct news *news)
@@ -60,7 +60,7 @@ static void ask(struct news *news)
 		 news);
 }
 
-struct news *news_new(const char *path, void (*on_news)(void *arg), void *arg)
+struct news *news_new(const char *path, news_fn *on_news, void *arg)
 {
 	struct news *news = g_new0(struct news, 1);
 

@@ -177,6 +177,27 @@ void notices_look(struct notices *notices, const struct facts *facts)
 	keep_ports(before->standbys, facts->standbys);
 }
 
+/* The changes of the subnet that are worth a notification, by their names in the journal. */
+static const struct {
+	const char *change;
+	enum notice_kind kind;
+} changes[] = {
+	{"link_down", NOTICE_LINK_DOWN},
+	{"nodes_gone", NOTICE_NODES_GONE},
+};
+
+void notices_read(struct notices *notices, const struct facts *facts, JsonArray *events)
+{
+	for (guint i = 0; i < json_rows(events); i++) {
+		JsonObject *row = json_row(events, i);
+
+		for (size_t k = 0; k < G_N_ELEMENTS(changes); k++)
+			if (!strcmp(changes[k].change, json_text(row, "change")))
+				add(notices, facts, changes[k].kind, facts_guid(row, "guid"),
+				    g_strdup(json_text(row, "text")));
+	}
+}
+
 /* ---- sending ---- */
 
 gint64 notices_due(const struct notices *notices)

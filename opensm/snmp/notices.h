@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Notifications: what is worth one when facts are compared with earlier ones, and when each may be
- * sent. Several of one kind that wait become one, which says how many they are. Pure.
+ * Notifications: what is worth one when facts are compared with earlier ones, or among events of the
+ * journal, and when each may be sent. Several of one kind that wait become one, which says how many they are. Pure.
  */
 #ifndef SNMP_NOTICES_H
 #define SNMP_NOTICES_H
 
+#include "client/json.h"
 #include "snmp/facts.h"
 
 #define NOTICES_INTERVAL_US G_USEC_PER_SEC /* between two */
@@ -33,6 +34,8 @@ void notices_free(struct notices *notices); /* NULL is fine */
 
 /* The first facts are compared with nothing. */
 void notices_look(struct notices *notices, const struct facts *facts);
+/* Events of the journal, each of which is told once; NULL: none. */
+void notices_read(struct notices *notices, const struct facts *facts, JsonArray *events);
 /* When the next one may be sent; -1: there is none. */
 gint64 notices_due(const struct notices *notices);
 /* One that may be sent now, to be cleared; false: there is none, or it is too early. */

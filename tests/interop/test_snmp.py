@@ -21,7 +21,7 @@ from snmp import ACTIVE, CREATE_AND_GO, CREATE_AND_WAIT, DESTROY, guid_index  # 
 from test_managers import Manager  # noqa: E402
 
 P_KEY_TABLE = 0x16
-STATE_CHANGED, SUBNET_UP = 1, 2
+STATE_CHANGED, SUBNET_UP, LINK_DOWN, NODES_GONE = 1, 2, 7, 8
 
 
 def parses(checks, fabric):
@@ -91,6 +91,8 @@ def writes(checks, fabric, site, ports):
     checks.equal('rows are there at once', (site.get(f'4.1.3.{member}'), site.get(
         f'4.1.3.{second}'), site.get('3.1.2.16'), site.get('3.1.10.16')),
         ('1', '2', '"Jobs"', '2'))
+    checks.equal('counted before that is in effect', (site.get('3.1.8.16'), site.get('3.1.9.16')),
+                 ('1', '1'))
     fabric.wait(has_key(fabric, lid, 0x8010), snmp.SECONDS, 'the full member to have the P_Key')
     print(f'# SET {took * 1000:.0f} ms, in the P_Key table of the port after '
           f'{(time.monotonic() - start) * 1000:.0f} ms')
@@ -180,12 +182,36 @@ def notified(checks, fabric, site, manager, since):
     checks.equal('the partition was kept', site.get('3.1.2.16'), '"Jobs"')
 
 
+def cables(checks, fabric, site):
+    """A host that is unplugged, and a cable between switches."""
+    nodes, host = fabric.dump(), fabric.hosts()[7]
+    guid = ' '.join(f'{octet:02X}' for octet in nodes[host].guid.to_bytes(8, 'big'))
+    since = len(fabric.read(site.traps))
+    leaf, port = next((name, num) for name, node in nodes.items() if node.is_switch
+                      for num, end in node.ports.items()
+                      if end.peer and nodes[end.peer[0]].is_switch)
+    fabric.link_down(host, 1)
+    fabric.wait(lambda: any(host in line and guid in line
+                            for line in site.trapped(NODES_GONE, since)), snmp.SECONDS,
+                f'that {host} is gone: {fabric.read(site.traps, since)}')
+    fabric.link_down(leaf, port)
+    fabric.wait(lambda: any(leaf in line for line in site.trapped(LINK_DOWN, since)),
+                snmp.SECONDS, f'that a link is down: {fabric.read(site.traps, since)}')
+    fabric.link_up(host, 1)
+    fabric.link_up(leaf, port)
+    fabric.wait(lambda: site.get('1.14.0') == '16' and site.get('1.15.0') == '48', snmp.SECONDS,
+                'all to be back')
+
+
 def snmpd_restarts(checks, fabric, site):
     since = len(site.said())
     checks.equal('snmpd ends', fabric.stop(site.snmpd), 0)
     fabric.wait(lambda: 'snmpd has gone' in site.said(since), snmp.SECONDS, 'that to be seen')
     site.start_snmpd()
+    start = time.monotonic()
     fabric.wait(lambda: 'connected to snmpd' in site.said(since), snmp.SECONDS, 'the subagent')
+    took = time.monotonic() - start
+    checks.check('it looks for snmpd every 5 s', took < 8, took)
     checks.equal('it answers again', site.get('1.1.0'), '3')
     checks.equal('and sets', site.set(('3.1.6.16', 2)), '')
     site.snmpd.kill()
@@ -294,6 +320,7 @@ def whole(checks, fabric):
     writes(checks, fabric, master, ports)
     refuses(checks, master, ports)
     two_managers(checks, master)
+    cables(checks, fabric, master)
     snmpd_restarts(checks, fabric, master)
     snmpd_dies_in_mid_set(checks, fabric, master, pair[0])
     takes_over(checks, fabric, master, standby, pair)

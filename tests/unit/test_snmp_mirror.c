@@ -165,13 +165,21 @@ static char *tell_news(void *arg, const char *line, bool *close)
 
 	(void)close;
 	g_string_append_printf(stage->lines, "%s; ", line);
-	text = g_strdup_printf("{\"serial\":%u,\"more\":%s}", stage->p_key,
-			       stage->p_key == 2 ? "true" : "false");
+	text = g_strdup_printf("{\"serial\":%u,\"more\":%s,\"events\":[{\"serial\":%u}]}",
+			       stage->p_key, stage->p_key == 2 ? "true" : "false", stage->p_key);
 	stage->p_key++;
 	return fake_record(0, text);
 }
 
-/* It goes on from the last news; of more than one answer holds, it takes the last. */
+static void on_news(void *arg, JsonArray *events)
+{
+	struct stage *stage = arg;
+
+	g_string_append_printf(stage->lines, "%u events; ", json_rows(events));
+	on_done(stage);
+}
+
+/* It goes on from the last news, at once if there are more, and tells no old ones. */
 START_TEST(news_go_on)
 {
 	struct stage *stage = g_new0(struct stage, 1);
@@ -180,10 +188,11 @@ START_TEST(news_go_on)
 	stage->lines = g_string_new(NULL);
 	stage->p_key = 1;
 	stage->fake = fake_daemon_new(tell_news, stage);
-	news = news_new(fake_daemon_path(stage->fake), on_done, stage);
+	news = news_new(fake_daemon_path(stage->fake), on_news, stage);
 	wait_for(stage, 3);
 	ck_assert_str_eq(stage->lines->str,
-			 "events 1 json; events since 1 wait 25 json; events 1 json; ");
+			 "events 1 json; 0 events; events since 1 wait 25 json; 1 events; "
+			 "events since 2 wait 25 json; 1 events; ");
 	news_free(news);
 	stage_free(stage);
 }

@@ -473,6 +473,57 @@ static void expect_told(struct notices *notices, gint64 *now, const struct facts
 	ck_assert_str_eq(is, expected);
 }
 
+/* Of the events of a journal each that matters is told, also if it comes twice. */
+START_TEST(events_are_told)
+{
+	static const char events[] =
+		"{\"events\":[{\"change\":\"link_down\",\"guid\":\"0x0000000000000007\","
+		"\"text\":\"link down: a 1 to b 2\"},{\"kind\":\"sweep\",\"text\":\"x\"},"
+		"{\"change\":\"link_up\",\"text\":\"up\"},7,null,{\"change\":[]},"
+		"{\"change\":\"nodes_gone\",\"guid\":3,\"text\":\"host h is gone\"},"
+		"{\"change\":\"link_down\",\"guid\":\"0x0000000000000008\",\"text\":\"again\"}]}";
+	g_autoptr(GBytes) octets = g_bytes_new_static(events, strlen(events));
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonArray *list = json_list(json_read(parser, octets), "events");
+	struct notices *notices = notices_new();
+	struct facts *facts = facts_of_master();
+	g_autofree char *is = NULL;
+	struct notice notice;
+	gint64 now = 5;
+
+	notices_read(notices, facts, NULL);
+	ck_assert_int_eq(notices_due(notices), -1);
+	notices_read(notices, facts, list);
+	ck_assert(notices_take(notices, now, &notice));
+	ck_assert_uint_eq(notice.guid, 8);
+	ck_assert_uint_eq(notice.count, 2);
+	notice_clear(&notice);
+	now += NOTICES_INTERVAL_US;
+	is = told(notices, &now);
+	ck_assert_str_eq(is, "8 1 host h is gone; ");
+	facts_free(facts);
+	notices_free(notices);
+}
+END_TEST
+
+/* A change is not in effect yet, so that the counts do not have it. */
+START_TEST(counted_at_once)
+{
+	struct facts *facts = facts_of_master();
+
+	facts_take_members(facts, "{\"members\":[{\"p_key\":\"0x1\",\"all\":\"none\",\"full\":"
+				  "[\"0x1\",\"0x2\",\"0x9\"],\"both\":[\"0x3\"],\"limited\":[\"0x4\"],"
+				  "\"absent\":[\"0x9\"]},{\"p_key\":\"0x2\",\"all\":\"full\"}]}");
+	facts_take_counts(facts, "{\"partitions\":[{\"p_key\":\"0x0001\",\"full\":0,\"limited\":0},"
+				 "{\"p_key\":\"0x0002\",\"full\":7,\"limited\":8}]}");
+	expect(facts, "3.1.8.1=3");
+	expect(facts, "3.1.9.1=2");
+	expect(facts, "3.1.8.2=7");
+	expect(facts, "3.1.9.2=8");
+	facts_free(facts);
+}
+END_TEST
+
 #define ERRORS ",\"subnet_flags\":{\"init_errors\":true}"
 
 START_TEST(what_is_told)
@@ -647,6 +698,8 @@ TEST_SUITE
 	tcase_add_loop_test(changes, results_of_sets, 0, G_N_ELEMENTS(results));
 	suite_add_tcase(suite, changes);
 	tcase_add_test(notices, what_is_told);
+	tcase_add_test(notices, events_are_told);
+	tcase_add_test(notices, counted_at_once);
 	tcase_add_test(notices, partitions_ports_and_standbys);
 	tcase_add_test(notices, many_are_summed);
 	suite_add_tcase(suite, notices);
