@@ -93,12 +93,25 @@ static bool are_routes_late(const struct sm *sm, const struct partitions *now)
 	return mind && !(minded && partitions_same_members(minded, now));
 }
 
-/* Other rules may affect every port, not only those that a sweep found changed. */
+/*
+ * Other rules may affect every port, not only those that a sweep found changed; but most changes
+ * are of GUIDs that are not in the subnet yet.
+ */
+static bool may_affect_all(const struct sm *sm, const struct partitions *now)
+{
+	const struct partitions *old = sm->partitions;
+
+	if (!old)
+		return true;
+	return old->rules != now->rules &&
+	       (sm->policy->shape != sm->fabric->shape || !partitions_same_tables(old, now));
+}
+
 static void take(struct sm *sm, struct partitions *partitions)
 {
 	struct partitions *old = sm->partitions;
 
-	if (!old || old->rules != partitions->rules)
+	if (may_affect_all(sm, partitions))
 		p_keys_changed(sm);
 	if (are_routes_late(sm, partitions))
 		sm->schedule.reasons |= SWEEP_CHANGE;

@@ -673,6 +673,50 @@ static const struct {
 	{"A=1: SELF; B=2: ALL_ROUTERS;", 0, "0001 ffff", 0xFFFF, false, false, 1},
 };
 
+/* What makes the tables of ports differ, and what does not. */
+static const struct {
+	const char *before, *after;
+	bool same;
+} tables[] = {
+	{"A=1: $1=full;", "A=1: $1=full, 0xdead=full;", true},
+	{"A=1: $1=full;", "X=1,ipoib,sl=3: $1=full;", true},
+	{"A=1: $1=full;", "A=1: $1=full; B=2: 0xdead;", true},
+	{"A=1: $1=full;", "A=1,indx0: $1=full;", false},
+	{"A=1,indx0: $1=full; B=2,indx0: $1;", "C=3,indx0: 0x7; A=1,indx0: $1=full; B=2,indx0: $1;",
+	 true},
+	{"A=1,indx0: $1=full; B=2,indx0: $1;", "B=2,indx0: $1; A=1,indx0: $1=full;", false},
+	{"A=1: $1=full;", "A=1: $1;", false},
+	{"A=1: $1=full;", "A=1: $2=full;", false},
+	{"A=1: $1=full;", "A=2: $1=full;", false},
+	{"A=1: $1=full;", "", false},
+};
+
+static struct partitions *tables_of(const struct fabric *fabric, const char *text)
+{
+	g_autofree char *whole = with_guids(fabric, text);
+	struct partition_rules *rules = parse(whole);
+	struct options *options = options_new();
+	struct partitions *partitions = partitions_make(rules, options, fabric);
+
+	options_unref(options);
+	partition_rules_unref(rules);
+	return partitions;
+}
+
+START_TEST(test_same_tables)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	struct partitions *before = tables_of(fabric, tables[_i].before);
+	struct partitions *after = tables_of(fabric, tables[_i].after);
+
+	ck_assert_int_eq(partitions_same_tables(before, after), tables[_i].same);
+	ck_assert(partitions_same_tables(before, before));
+	partitions_unref(after);
+	partitions_unref(before);
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* Partitions without room in a port are reported each with its line, not port by port. */
 START_TEST(test_no_room)
 {
@@ -953,6 +997,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_bad_files);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_test(tcase, test_no_room);
+	tcase_add_loop_test(tcase, test_same_tables, 0, G_N_ELEMENTS(tables));
 	tcase_add_test(tcase, test_who_has_no_room);
 	tcase_add_loop_test(tcase, test_rooms, 0, G_N_ELEMENTS(rooms));
 	tcase_add_test(tcase, test_cut_off);

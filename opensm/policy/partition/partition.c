@@ -905,6 +905,36 @@ bool partitions_same_members(const struct partitions *a, const struct partitions
 	       !memcmp(a->p_keys, b->p_keys, a->first[n] * sizeof(*a->p_keys));
 }
 
+static gint compare_indx0(gconstpointer a, gconstpointer b)
+{
+	const struct partition *const *x = a, *const *y = b;
+
+	return ((*x)->indx0 > (*y)->indx0) - ((*x)->indx0 < (*y)->indx0);
+}
+
+/* Those with indx0, in the order in which one takes precedence over those before. */
+static GPtrArray *by_indx0(const struct partitions *partitions)
+{
+	GPtrArray *found = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < partitions->n; i++)
+		if (partitions->all[i].indx0)
+			g_ptr_array_add(found, &partitions->all[i]);
+	g_ptr_array_sort(found, compare_indx0);
+	return found;
+}
+
+bool partitions_same_tables(const struct partitions *a, const struct partitions *b)
+{
+	g_autoptr(GPtrArray) left = by_indx0(a), right = by_indx0(b);
+	bool same = left->len == right->len && partitions_same_members(a, b);
+
+	for (guint i = 0; same && i < left->len; i++)
+		same = ((const struct partition *)left->pdata[i])->p_key ==
+		       ((const struct partition *)right->pdata[i])->p_key;
+	return same;
+}
+
 struct partitions *partitions_ref(struct partitions *partitions)
 {
 	ref_get(&partitions->ref);
