@@ -17,6 +17,8 @@ enum counter_kind { COUNTER_EVENTS, COUNTER_STATE };
 #define counter_add(counters, name, n)                                                             \
 	atomic_fetch_add_explicit(&(counters)->name, (n), memory_order_relaxed)
 #define counter_inc(counters, name) counter_add(counters, name, 1)
+#define counter_set(counters, name, value)                                                         \
+	atomic_store_explicit(&(counters)->name, (value), memory_order_relaxed)
 #define counter_get(counters, name)                                                                \
 	((uint64_t)atomic_load_explicit(&(counters)->name, memory_order_relaxed))
 

@@ -110,6 +110,27 @@ static void end_wait(struct replicator_wait *wait, bool kept)
 	actor_post(wait->owner, &wait->message);
 }
 
+/* Of peers that this SM replicates to, or did, the one that lacks most. */
+static uint64_t lag_of(const struct leader *leader)
+{
+	uint64_t most = 0;
+
+	for (guint i = 0; i < leader->peers->len; i++) {
+		const struct peer *peer = leader->peers->pdata[i];
+
+		if (peer->greeted || peer->was_in_step)
+			most = MAX(most,
+				   leader->serial - (peer->was_in_step ? peer->serial : 0));
+	}
+	return most;
+}
+
+static void count_lag(const struct leader *leader)
+{
+	counter_set(&leader->replicator->context->counters, replication_lag_updates,
+		    lag_of(leader));
+}
+
 /* The serial up to which all peers in step have everything. */
 static uint64_t serial_of_all(const struct leader *leader)
 {
@@ -325,6 +346,7 @@ static void transferred(struct peer *peer)
 	peer->failures = 0;
 	peer->may_agree = true;
 	set_state(peer, REPLICATION_IN_STEP);
+	count_lag(peer->leader);
 	if (!peer->minor && peer->accord.is.state != AGREEMENT_OLD) {
 		accord_set(&peer->accord, AGREEMENT_OLD);
 		ha_tell_status(peer->leader->replicator);
@@ -705,6 +727,7 @@ unsigned int leader_peers(const struct leader *leader)
 
 void leader_tell(const struct leader *leader, struct replication_status *status)
 {
+	count_lag(leader);
 	status->n = leader->peers->len;
 	status->deposed_by = leader->deposed_by;
 	for (guint i = 0; i < leader->peers->len; i++) {
@@ -752,6 +775,7 @@ void leader_put(struct leader *leader, struct replica_entry *entry)
 								key->key_length, NULL, 0));
 		pump(peer);
 	}
+	count_lag(leader);
 	g_free(key);
 }
 

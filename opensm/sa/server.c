@@ -352,6 +352,12 @@ static void park(struct pool_job *job)
 	answer(sa, &job->query, mad, false);
 }
 
+static void count_waiting(const struct sa *sa)
+{
+	counter_set(&sa->context->counters, sa_queued_requests,
+		    sa_turns_waiting(sa->quick) + sa_turns_waiting(sa->slow));
+}
+
 /* Runs on the actor. */
 static void job_done(struct message *message)
 {
@@ -360,6 +366,7 @@ static void job_done(struct message *message)
 	if (job->mad)
 		park(job);
 	sa_turns_done(job->turns, &job->turn, job->cost_ns);
+	count_waiting(job->sa);
 	job_free(job);
 }
 
@@ -447,6 +454,7 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 	sa_turns_add(job->turns, &job->turn, mad->remote.lid);
 	if (sa_turns_waiting(job->turns) > SA_MAX_IN_POOL)
 		refuse_one(sa, job->turns);
+	count_waiting(sa);
 }
 
 /* ---- requests ---- */
@@ -863,6 +871,8 @@ static void service_changed(void *arg, const struct sa_service *service, bool go
 	struct sa *sa = arg;
 
 	sa->is_changed = true;
+	counter_set(&sa->context->counters, sa_services,
+		    sa_services_n(sa->registries.services) - gone);
 	sa_replicate_service(sa->context->replicator, service, gone);
 }
 

@@ -45,6 +45,8 @@ static enum replication_state state_of(unsigned int master, unsigned int other)
 
 #define MEMBERSHIPS 1024
 #define GROUPS 64
+#define COUNT(sm_number, name)                                                                     \
+	counter_get(&daemon_context(m->sm[sm_number].daemon)->counters, name)
 
 /* Fat tree 16: 1,024 memberships in 64 groups; killed, or told to end. */
 START_TEST(nobody_registers_again)
@@ -450,6 +452,7 @@ START_TEST(standby_late)
 		join(clients[i % 10], i / 8);
 	managers_start(m, 1);
 	scenario_run_ms(m->s, 12000); /* the next light sweep, at the latest, finds it */
+	ck_assert_uint_eq(COUNT(0, replication_lag_updates), 0);
 	check_one_takeover();
 }
 END_TEST
@@ -517,7 +520,9 @@ START_TEST(registrations_survive)
 	ck_assert_int_eq(client_inform(subscriber, info), 0);
 	info.subscribe = 0;
 	ck_assert_int_eq(client_inform(subscriber, info), 0);
+	ck_assert_uint_eq(COUNT(0, sa_services), 2);
 	take_over(false);
+	ck_assert_uint_eq(COUNT(1, sa_services), 2);
 	ck_assert_uint_eq(m->sets.reregister, 0);
 	while (client_report(subscriber, &notice)) /* of the SM's own port */
 		ck_assert_uint_eq(notice.notice.trap_number, IBA_TRAP_GID_OUT_OF_SERVICE);
@@ -535,6 +540,7 @@ START_TEST(registrations_survive)
 	scenario_run_ms(m->s, 60000);
 	ck_assert(!client_report(subscriber, &notice));
 	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &lease), IBA_SA_NO_RECORDS);
+	ck_assert_uint_eq(COUNT(1, sa_services), 1);
 	client_free(subscriber);
 	end();
 }

@@ -61,7 +61,7 @@ START_TEST(figures_of_status)
 	expect("status json", ",\"priority\":0,\"self\":true}");
 	expect("status json", "\"seconds_since_change\":");
 	expect("status json", "\"counters\":{\"smp_sent\":");
-	expect("status json", ",\"sa_too_large\":0}");
+	expect("status json", ",\"perf_foreign_resets\":0}");
 	expect("status json", "{\"step\":\"DISCOVER\",\"times\":");
 }
 END_TEST

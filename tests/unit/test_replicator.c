@@ -433,9 +433,11 @@ START_TEST(patience)
 	ck_assert_uint_eq(kept, 6);
 	net_run_ms(net, 3000);
 	ck_assert_int_eq(state(), REPLICATION_SILENT);
+	ck_assert_uint_eq(counter_get(&context.counters, replication_lag_updates), 5);
 	standby.silent = false;
 	net_run_ms(net, 17000);
 	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_eq(counter_get(&context.counters, replication_lag_updates), 0);
 	ck_assert_uint_eq(standby.wholes, 2);
 	ck_assert_uint_eq(standby.to, 5);
 }

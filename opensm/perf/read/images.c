@@ -76,6 +76,16 @@ static void publish(struct perf *perf, struct perf_image *image)
 	perf_images_unref(old);
 }
 
+/* A device that has started again is none. */
+static unsigned int foreign_resets(const struct perf_image *image)
+{
+	unsigned int n = 0;
+
+	for (uint32_t row = 0; row < image->layout->n_rows; row++)
+		n += (image->flags[row] & (PERF_RESET | PERF_RESTARTED)) == PERF_RESET;
+	return n;
+}
+
 void images_add(struct perf *perf)
 {
 	struct perf_image *image = perf_accounts_image(perf->accounts);
@@ -86,6 +96,7 @@ void images_add(struct perf *perf)
 	image->ended_ns = actor_now(perf->actor);
 	image->ended_us = perf_wall_us(perf);
 	perf_report_sweep(perf->context->log, perf->options, perf->images, image);
+	counter_add(&perf->context->counters, perf_foreign_resets, foreign_resets(image));
 	publish(perf, image);
 }
 

@@ -157,6 +157,11 @@ unsigned int sa_services_of(const struct sa_services *services, uint64_t owner)
 	return sa_quota_of(&services->quota, owner);
 }
 
+unsigned int sa_services_n(const struct sa_services *services)
+{
+	return (unsigned int)g_tree_nnodes(services->all);
+}
+
 void sa_services_remove(struct sa_services *services, struct sa_service *service)
 {
 	tell(services, service, true);

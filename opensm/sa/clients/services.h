@@ -51,6 +51,7 @@ bool sa_service_is_stale(const struct sa_service *service, const struct fabric *
 			 uint32_t port);
 void sa_services_bound(struct sa_services *services, const struct subnet *subnet);
 unsigned int sa_services_of(const struct sa_services *services, uint64_t owner); /* their number */
+unsigned int sa_services_n(const struct sa_services *services);
 void sa_services_remove(struct sa_services *services, struct sa_service *service);
 /*
  * Calls visit for each service, in the order of ServiceIDs from first_id, until it returns false.
