@@ -204,6 +204,11 @@ uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exi
 const char *fabric_given_name(const struct fabric *fabric, uint32_t node);
 /* What people call a node: that name or else its NodeDescription, which is not escaped. */
 const char *fabric_called(const struct fabric *fabric, uint32_t node);
+/*
+ * That name as it is shown, newly allocated, in printable UTF-8: the GUID if it is empty, as a
+ * standby has not read the NodeDescriptions of nodes that no map names.
+ */
+char *fabric_shown_name(const struct fabric *fabric, uint32_t node);
 /* Whether the word is the given name of the node or its NodeDescription. */
 bool fabric_is_called(const struct fabric *fabric, uint32_t node, const char *word);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "core/printable.h"
 #include "fabric/fabric_private.h"
 
 /* Open addressing, at most half full; a slot holds an index or FABRIC_NONE. */
@@ -177,6 +178,16 @@ const char *fabric_called(const struct fabric *fabric, uint32_t node)
 	const char *name = fabric_given_name(fabric, node);
 
 	return name ? name : fabric->nodes[node].description;
+}
+
+char *fabric_shown_name(const struct fabric *fabric, uint32_t node)
+{
+	char *name = printable_text(fabric_called(fabric, node));
+
+	if (*name)
+		return name;
+	g_free(name);
+	return g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", fabric->nodes[node].guid);
 }
 
 bool fabric_is_called(const struct fabric *fabric, uint32_t node, const char *word)

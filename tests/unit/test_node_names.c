@@ -178,6 +178,7 @@ START_TEST(a_frozen_fabric_keeps_its_names)
 	struct builder_node *built = builder_find(builder, node->guid);
 	char name[FABRIC_NAME_SIZE], buffer[BUILDER_NAME_SIZE];
 	struct node_names *names = name_one(_i ? port : node->guid, "B\303\274ro 1");
+	g_autofree char *shown = NULL;
 
 	ck_assert_ptr_null(fabric_given_name(before, host));
 	ck_assert_str_eq(builder_called(built, buffer), description);
@@ -200,11 +201,35 @@ START_TEST(a_frozen_fabric_keeps_its_names)
 	ck_assert(
 		g_str_has_prefix(fabric_port_name(named, node->first_port + 1u, name, sizeof(name)),
 				 "B\303\274ro 1 (0x"));
+	shown = fabric_shown_name(named, host);
+	ck_assert_str_eq(shown, "B\303\274ro 1");
 	for (uint32_t i = 0; i < named->n_nodes; i++)
 		ck_assert(i == host || !fabric_given_name(named, i));
 	fabric_unref(before);
 	fabric_unref(named);
 	fabric_unref(without);
+	builder_free(builder);
+}
+END_TEST
+
+/* A node without a name is shown by its GUID, and octets that no terminal should get as others. */
+START_TEST(names_are_shown)
+{
+	static const char *const descriptions[] = {"a\tb", ""};
+	struct builder *builder = make_builder_of("fattree:4");
+	struct fabric *fabric = builder_freeze(builder);
+	struct fabric_node *node = &fabric->nodes[host_of(fabric)];
+	g_autofree char *guid = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", node->guid);
+	const char *expected[] = {"a\\x09b", guid};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(descriptions); i++) {
+		g_autofree char *shown = NULL;
+
+		g_strlcpy(node->description, descriptions[i], sizeof(node->description));
+		shown = fabric_shown_name(fabric, (uint32_t)(node - fabric->nodes));
+		ck_assert_str_eq(shown, expected[i]);
+	}
+	fabric_unref(fabric);
 	builder_free(builder);
 }
 END_TEST
@@ -242,6 +267,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, no_file_is_no_map, 0, 2);
 	tcase_add_test(tcase, compared);
 	tcase_add_loop_test(tcase, a_frozen_fabric_keeps_its_names, 0, 2);
+	tcase_add_test(tcase, names_are_shown);
 	tcase_add_test(tcase, the_longest_name_fits);
 	suite_add_tcase(suite, tcase);
 	return suite;

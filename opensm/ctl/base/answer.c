@@ -82,14 +82,19 @@ void answer_called(GVariantBuilder *builder, const char *key, const char *name,
 	g_autofree char *other = g_strconcat(key, "_description", NULL);
 
 	answer_text(builder, key, name);
-	if (description && strcmp(name, description) != 0)
+	if (description && *description && strcmp(name, description) != 0)
 		answer_text(builder, other, description);
 }
 
 void answer_name(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
 		 uint32_t node)
 {
-	answer_called(builder, key, fabric_called(fabric, node), fabric->nodes[node].description);
+	const char *description = fabric->nodes[node].description;
+
+	if (*fabric_called(fabric, node))
+		answer_called(builder, key, fabric_called(fabric, node), description);
+	else
+		answer_guid(builder, key, fabric->nodes[node].guid);
 }
 
 void answer_node(GVariantBuilder *builder, const struct fabric *fabric, uint32_t node)

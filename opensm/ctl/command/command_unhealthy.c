@@ -13,7 +13,7 @@ static void answer_known_node(GVariantBuilder *builder, const struct fabric *fab
 {
 	uint32_t node = fabric && guid ? fabric_node_by_guid(fabric, guid) : FABRIC_NONE;
 
-	if (node != FABRIC_NONE && *fabric_called(fabric, node))
+	if (node != FABRIC_NONE)
 		answer_name(builder, key, fabric, node);
 	else if (node == FABRIC_NONE && *name)
 		answer_text(builder, key, name);

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "client/image.h"
-#include "core/printable.h"
 #include "ctl/base/answer.h"
 #include "fabric/link_quality.h"
 #include "iba/codes.h"
@@ -172,7 +171,7 @@ static void fill_node(struct maker *maker, uint32_t i, const uint8_t *level)
 {
 	const struct fabric *fabric = maker->fabric;
 	const struct fabric_node *from = &fabric->nodes[maker->node_at[i]];
-	g_autofree char *name = printable_text(fabric_called(fabric, maker->node_at[i]));
+	g_autofree char *name = fabric_shown_name(fabric, maker->node_at[i]);
 	struct image_node *node = &maker->nodes[i];
 
 	*node = (struct image_node){

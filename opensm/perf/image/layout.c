@@ -51,17 +51,6 @@ static GArray *list_sources(const struct fabric *fabric, const struct perf_layou
 	return sources;
 }
 
-/* A standby has not read the NodeDescription of a node that no map names. */
-static char *name_of(const struct fabric *fabric, uint32_t node)
-{
-	char *name = printable_text(fabric_called(fabric, node));
-
-	if (*name)
-		return name;
-	g_free(name);
-	return g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", fabric->nodes[node].guid);
-}
-
 static void fill_node(struct perf_node *to, const struct fabric *fabric, uint32_t node,
 		      int64_t since_us)
 {
@@ -70,7 +59,7 @@ static void fill_node(struct perf_node *to, const struct fabric *fabric, uint32_
 
 	*to = (struct perf_node){
 		.guid = from->guid,
-		.name = name_of(fabric, node),
+		.name = fabric_shown_name(fabric, node),
 		.description = printable_text(from->description),
 		.since_us = since_us,
 		.type = from->type,
