@@ -38,6 +38,7 @@ libweb_a_SOURCES += \
 	opensm/web/rest/audit.c opensm/web/rest/audit.h \
 	opensm/web/rest/body.c opensm/web/rest/body.h \
 	opensm/web/rest/syntax.c opensm/web/rest/syntax.h \
+	opensm/web/rest/lists.c \
 	opensm/web/rest/ports.c \
 	opensm/web/rest/reads.c \
 	opensm/web/rest/rest.c opensm/web/rest/rest.h \

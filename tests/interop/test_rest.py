@@ -203,6 +203,8 @@ def infra(bed):
                                     port['physical_state'] == 'Link Up' for port in ports))
     check.check('switches', {port['guid'] for port in sm.read('/resources/ports?sys_type=Switch')}
                 .isdisjoint(port['guid'] for port in ports))
+    check.equal('no virtual ports yet', sm.read('/resources/vports'), [])
+    check.equal('nothing is unhealthy', sm.read('/app/unhealthy_ports'), [])
     status, _, text = sm.infra('GET', '/resources/pkeys/0x31a?guids_data=true&qos_conf=true')
     check.check('an unknown partition is {}', status == 200 and text == '{}', text)
     guids = sorted(port['guid'] for port in ports)[2:4]
@@ -410,7 +412,8 @@ def takeover(bed):
     answer = other.infra('POST', '/resources/pkeys', json.dumps(
         {'pkey': '0x61', 'guids': [VIRTUAL[5]], 'ip_over_ib': True}))
     refused(bed, 'a write at a standby', answer, 503, 'master')
-    refused(bed, 'ports of a standby', other.infra('GET', '/resources/ports'), 503, 'master')
+    for path in ('/resources/ports', '/resources/vports', '/app/unhealthy_ports'):
+        refused(bed, f'{path} of a standby', other.infra('GET', path), 503, 'master')
     log = bed.fabric.read('web2.out')
     check.check('the log has it', re.search(
         r'P_Key 0x61,ipoib: 1 GUIDs 0x\w+=full: 503, ', log), log)

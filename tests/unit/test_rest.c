@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "tests/run_suite.h"
+#include "tests/unit/fake_daemon.h"
+#include "web/api/asker.h"
 #include "web/base/exchange.h"
 #include "web/rest/audit.h"
 #include "web/rest/rest.h"
@@ -392,6 +394,67 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* ---- lists, from what a daemon says ---- */
+
+static char *say_lists(void *arg, const char *line, bool *close)
+{
+	(void)arg, (void)close;
+	if (g_str_has_prefix(line, "status"))
+		return fake_record(0, "{\"sm_state\":\"Master\",\"has_subnet\":true}");
+	if (g_str_has_prefix(line, "aliases"))
+		return fake_record(0, "{\"aliases\":[{\"guid\":\"0x0002c90000000017\",\"port_guid\":"
+				      "\"0x248a0703008a850a\",\"index\":1,\"present\":true,\"node\":"
+				      "\"node7 mlx5_0\",\"system_guid\":\"0x248a0703008a8508\",\"port\":1,"
+				      "\"lid\":34,\"active\":true},7]}");
+	return fake_record(0, "{\"ports\":[{\"switch\":\"leaf\",\"switch_guid\":"
+			      "\"0x0000000000000007\",\"port\":3,\"condition\":\"flapping\",\"node\":"
+			      "\"h\\\"1\",\"node_guid\":\"0x0000000000000009\"}]}");
+}
+
+static const struct {
+	const char *path, *body;
+} listed[] = {
+	{"/ufmRest/resources/vports",
+	 "[{\"virtual_port_guid\":\"0002c90000000017\",\"virtual_port_state\":\"Active\","
+	 "\"virtual_port_lid\":34,\"physical_port_number\":1,\"system_guid\":"
+	 "\"248a0703008a8508\",\"system_name\":\"node7\",\"node_description\":"
+	 "\"node7 mlx5_0\",\"port_guid\":\"248a0703008a850a\",\"port_name\":"
+	 "\"248a0703008a850a_1\"},\n{\"virtual_port_guid\":\"\","},
+	{"/ufmRestV3/app/unhealthy_ports/",
+	 "[{\"UnhealthyGUID\":\"0000000000000007\",\"UnhealthyPortNumber\":3,\"UnhealthyNode\":"
+	 "\"leaf\",\"UnhealthyPort\":\"leaf/3\",\"PeerGUID\":\"0000000000000009\","
+	 "\"PeerNode\":\"h\\\"1\",\"Condition\":\"flapping\",\"State\":\"Warning\""},
+};
+
+static void on_listed(void *done, struct request *request)
+{
+	(void)request;
+	*(bool *)done = true;
+}
+
+START_TEST(lists)
+{
+	struct config config = {.rest = CONFIG_REST_READ};
+	struct fake_daemon *fake = fake_daemon_new(say_lists, NULL);
+	struct web web = {.config = &config, .link = link_new(fake_daemon_path(fake), 1)};
+	struct request *request = request_new("GET", listed[_i].path);
+	bool done = false;
+	gsize size;
+
+	web.asker = asker_new(web.link, &web.held);
+	request_listen(request, on_listed, &done);
+	rest_serve(&web, request);
+	ck_assert(fake_run_until(&done));
+	ck_assert_uint_eq(request_taken_answer(request)->status, 200);
+	ck_assert(g_str_has_prefix(g_bytes_get_data(request_taken_answer(request)->body, &size),
+				   listed[_i].body));
+	request_unref(request);
+	asker_free(web.asker);
+	link_free(web.link);
+	fake_daemon_free(fake);
+}
+END_TEST
+
 /* ---- the log ---- */
 
 static struct request *written(const char *body)
@@ -552,6 +615,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, answers, 0, G_N_ELEMENTS(shown));
 	tcase_add_test(tcase, rates);
 	tcase_add_loop_test(tcase, refusals, 0, G_N_ELEMENTS(refused));
+	tcase_add_loop_test(tcase, lists, 0, G_N_ELEMENTS(listed));
 	tcase_add_loop_test(tcase, log_of_refusals, 0, G_N_ELEMENTS(logged));
 	tcase_add_test(tcase, log_of_many);
 	tcase_add_test(tcase, log_of_hostile_text);

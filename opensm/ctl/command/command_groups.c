@@ -2,7 +2,7 @@
 /*
  * The commands about what clients have registered with the SA: multicast groups, as it has
  * published them to the sweep, and refusals; subscriptions, and how many notices each of them
- * missed.
+ * missed; alias GUIDs.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "iba/codes.h"
 #include "iba/constants.h"
 #include "policy/partition/groups.h"
+#include "subnet/aliases.h"
 #include "subnet/refused_joins.h"
 #include "subnet/subscriptions.h"
 
@@ -244,4 +245,66 @@ void print_subscriptions(GVariant *answer, GString *out)
 			       "all\n",
 			       answer_get_number(answer, "n"), answer_get_number(answer, "missed"));
 	answer_each(answer, "subscriptions", print_subscription, out);
+}
+
+/* ---- alias GUIDs ---- */
+
+/* Without node, port and LID if the port is not in the subnet. */
+static void add_alias(GVariantBuilder *list, const struct fabric *fabric,
+		      const struct alias_guid *alias)
+{
+	uint32_t index = fabric_port_by_guid(fabric, alias->port);
+	const struct fabric_port *port = index == FABRIC_NONE ? NULL : &fabric->ports[index];
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_guid(&row, "guid", alias->guid);
+	answer_guid(&row, "port_guid", alias->port);
+	answer_number(&row, "index", alias->index);
+	answer_flag(&row, "present", port != NULL);
+	if (port) {
+		answer_name(&row, "node", fabric, port->node);
+		answer_guid(&row, "system_guid", fabric->nodes[port->node].info.system_image_guid);
+		answer_number(&row, "port", port->num);
+		answer_number(&row, "lid", port->lid);
+		answer_flag(&row, "active", port->info.port_state == IBA_PORT_ACTIVE);
+	}
+	answer_append(list, &row);
+}
+
+GVariant *command_aliases(struct command_call *call, GError **error)
+{
+	struct alias_guids *aliases;
+	GVariantBuilder builder, list;
+
+	if (call->n)
+		return command_usage(error, "expected no argument");
+	aliases = slot_take(&call->context->aliases);
+	answer_begin(&builder);
+	answer_begin_list(&list);
+	for (guint i = 0; aliases && i < aliases->by_guid->len; i++)
+		add_alias(&list, call->fabric, alias_guids_at(aliases->by_guid, i));
+	answer_member(&builder, "aliases", &list);
+	alias_guids_unref(aliases);
+	return g_variant_builder_end(&builder);
+}
+
+static void print_alias(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "   %s: %" PRIu64 " of port %s", answer_get_text(row, "guid"),
+			       answer_get_number(row, "index"), answer_get_text(row, "port_guid"));
+	if (answer_get_flag(row, "present"))
+		g_string_append_printf(out, ", LID %" PRIu64 " (%s)\n",
+				       answer_get_number(row, "lid"), answer_get_text(row, "node"));
+	else
+		g_string_append(out, ", which is not in the subnet\n");
+}
+
+void print_aliases(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) aliases = answer_get(answer, "aliases");
+
+	g_string_append_printf(out, "%" G_GSIZE_FORMAT " alias GUIDs\n",
+			       g_variant_n_children(aliases));
+	answer_each(answer, "aliases", print_alias, out);
 }

@@ -60,6 +60,8 @@ static const struct row rows[] = {
 	{"GET", "app/ufm_version", read_version},
 	{"GET", "app/smconf", read_smconf},
 	{"GET", "resources/ports", read_ports},
+	{"GET", "resources/vports", read_vports},
+	{"GET", "app/unhealthy_ports", read_unhealthy},
 	{"GET", "resources/pkeys", read_partitions},
 	{"GET", "actions/get_all_pkeys", read_partitions},
 	{"POST", "resources/pkeys", NULL, WRITE_ADD},
@@ -237,10 +239,16 @@ static void serve(struct web *web, struct request *request)
 		     allow->len ? "not with this method" : "not found");
 }
 
-/* Ports and hosts are those of the subnet, which another SM than its master sees empty. */
+/* What is of the subnet, which another SM than its master sees empty. */
 static bool is_about_nodes(const char *path)
 {
-	return strstr(path, "/resources/ports") || strstr(path, "/hosts");
+	static const char *const parts[] = {"/resources/ports", "/resources/vports",
+					    "/app/unhealthy_ports", "/hosts"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (strstr(path, parts[i]))
+			return true;
+	return false;
 }
 
 void rest_serve(struct web *web, struct request *request)

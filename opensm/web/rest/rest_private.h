@@ -32,6 +32,9 @@ void call_done(struct call *call);
 typedef void rest_read_fn(struct call *call, const char *argument);
 rest_read_fn read_version, read_smconf, read_partitions, read_partition;
 
+/* ---- lists.c: of what the console lists ---- */
+rest_read_fn read_vports, read_unhealthy;
+
 /* ---- ports.c: by an image of the fabric ---- */
 rest_read_fn read_ports;
 /*
