@@ -16,7 +16,7 @@ const char *json_text(JsonObject *object, const char *name);
 gint64 json_number(JsonObject *object, const char *name);
 bool json_flag(JsonObject *object, const char *name);
 
-/* Elements of a list, and one of them that is an object: NULL is fine, and what is not to be had. */
+/* The length of a list, and an object in it; of NULL, or if there is none: 0 and NULL. */
 guint json_rows(JsonArray *list);
 JsonObject *json_row(JsonArray *list, guint i);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Notifications: what is worth one when facts are compared with earlier ones, or among events of the
- * journal, and when each may be sent. Several of one kind that wait become one, which says how many they are. Pure.
+ * Notifications: what is worth one when facts are compared with earlier ones, or among events of
+ * the journal, and when each may be sent. Several of one kind that wait become one, which says how
+ * many they are. Pure.
  */
 #ifndef SNMP_NOTICES_H
 #define SNMP_NOTICES_H

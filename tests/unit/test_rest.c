@@ -402,13 +402,15 @@ static char *say_lists(void *arg, const char *line, bool *close)
 	if (g_str_has_prefix(line, "status"))
 		return fake_record(0, "{\"sm_state\":\"Master\",\"has_subnet\":true}");
 	if (g_str_has_prefix(line, "aliases"))
-		return fake_record(0, "{\"aliases\":[{\"guid\":\"0x0002c90000000017\",\"port_guid\":"
-				      "\"0x248a0703008a850a\",\"index\":1,\"present\":true,\"node\":"
-				      "\"node7 mlx5_0\",\"system_guid\":\"0x248a0703008a8508\",\"port\":1,"
-				      "\"lid\":34,\"active\":true},7]}");
-	return fake_record(0, "{\"ports\":[{\"switch\":\"leaf\",\"switch_guid\":"
-			      "\"0x0000000000000007\",\"port\":3,\"condition\":\"flapping\",\"node\":"
-			      "\"h\\\"1\",\"node_guid\":\"0x0000000000000009\"}]}");
+		return fake_record(
+			0, "{\"aliases\":[{\"guid\":\"0x0002c90000000017\","
+			   "\"port_guid\":\"0x248a0703008a850a\",\"index\":1,\"present\":true,"
+			   "\"node\":\"node7 mlx5_0\",\"system_guid\":\"0x248a0703008a8508\","
+			   "\"port\":1,\"lid\":34,\"active\":true},7]}");
+	return fake_record(0, "{\"ports\":[{\"switch\":\"leaf\","
+			      "\"switch_guid\":\"0x0000000000000007\",\"port\":3,"
+			      "\"condition\":\"flapping\",\"node\":\"h\\\"1\","
+			      "\"node_guid\":\"0x0000000000000009\"}]}");
 }
 
 static const struct {
@@ -484,8 +486,8 @@ static const struct {
 	 "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key 0x7ffe,indx0: 2 GUIDs "
 	 "0x1=limited,0x2=limited: 409, this P_Key is outside of rest_pkeys in opensm-web.conf"},
 	{"{\"pkey\":\"0x20\",\"guids\":[\"x\"]}",
-	 "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key 0x20: 0 GUIDs: 400, guids: found "
-	 "'x', expected the GUID of a port, of up to 16 hexadecimal digits"},
+	 "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key 0x20: 0 GUIDs: 400, guids: "
+	 "found 'x', expected the GUID of a port, of up to 16 hexadecimal digits"},
 	{"[", "jo at 10.0.0.9: POST \"/ufmRest/resources/pkeys\", P_Key unknown: 0 GUIDs: 400, the "
 	      "body is not JSON of at most 16 levels: see octet 2"},
 };
@@ -502,7 +504,7 @@ START_TEST(log_of_refusals)
 }
 END_TEST
 
-/* Each GUID of a write that was done, in lines that a log takes; the first of them if it was not. */
+/* Each GUID of a write that was done, in lines that a log takes; else the first of them. */
 START_TEST(log_of_many)
 {
 	struct request *done = written(""), *failed = written("");

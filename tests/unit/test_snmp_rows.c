@@ -511,10 +511,13 @@ START_TEST(counted_at_once)
 {
 	struct facts *facts = facts_of_master();
 
-	facts_take_members(facts, "{\"members\":[{\"p_key\":\"0x1\",\"all\":\"none\",\"full\":"
-				  "[\"0x1\",\"0x2\",\"0x9\"],\"both\":[\"0x3\"],\"limited\":[\"0x4\"],"
-				  "\"absent\":[\"0x9\"]},{\"p_key\":\"0x2\",\"all\":\"full\"}]}");
-	facts_take_counts(facts, "{\"partitions\":[{\"p_key\":\"0x0001\",\"full\":0,\"limited\":0},"
+	facts_take_members(facts, "{\"members\":["
+				  "{\"p_key\":\"0x1\",\"all\":\"none\","
+				  "\"full\":[\"0x1\",\"0x2\",\"0x9\"],\"both\":[\"0x3\"],"
+				  "\"limited\":[\"0x4\"],\"absent\":[\"0x9\"]},"
+				  "{\"p_key\":\"0x2\",\"all\":\"full\"}]}");
+	facts_take_counts(facts, "{\"partitions\":["
+				 "{\"p_key\":\"0x0001\",\"full\":0,\"limited\":0},"
 				 "{\"p_key\":\"0x0002\",\"full\":7,\"limited\":8}]}");
 	expect(facts, "3.1.8.1=3");
 	expect(facts, "3.1.9.1=2");

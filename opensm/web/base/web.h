@@ -20,7 +20,7 @@ struct web {
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;
-	struct say_limit refused; /* lines about writes of those who may not write */
+	struct say_limit refused; /* lines about writes that need another role */
 	struct server *server; /* NULL: in tests */
 };
 

@@ -56,7 +56,7 @@ char *audit_lines(const struct request *request)
 			       first ? ", " : "", first, about, result, more && done ? more : "");
 }
 
-/* Those who may not write cannot fill the log. */
+/* Clients without the role to write cannot fill the log. */
 static void on_answer(void *arg, struct request *request)
 {
 	struct web *web = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The log of writes: who asked from where, for what, and the result; whatever that is. */
+/* The log of writes: user, address, what is asked, and the result, whatever that is. */
 #ifndef WEB_REST_AUDIT_H
 #define WEB_REST_AUDIT_H
 

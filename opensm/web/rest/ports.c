@@ -349,7 +349,7 @@ static void refuse_unknown(struct call *call, const char *why)
 	refuse(call, text);
 }
 
-/* A host that has left may still be a member; which GUIDs it had, nobody knows. */
+/* A host that has left may still be a member; which GUIDs it had is unknown. */
 static void on_absent(void *arg, enum control_status status, GBytes *text)
 {
 	g_autofree struct naming *naming = arg;
@@ -363,8 +363,9 @@ static void on_absent(void *arg, enum control_status status, GBytes *text)
 		api_fail(naming->call->web, naming->call->request, status, text, 503);
 		call_free(naming->call);
 	} else if (json_rows(json_list(partition, "absent"))) {
-		refuse_unknown(naming->call, ", and the partition has members that are not there "
-					     "either, which may be its ports: expected their GUIDs");
+		refuse_unknown(naming->call,
+			       ", and the partition has members that are not there either, which "
+			       "may be its ports: expected their GUIDs");
 	} else {
 		naming->go_on(naming->call);
 	}
