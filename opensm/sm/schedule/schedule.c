@@ -53,13 +53,23 @@ void schedule_interval(struct sm *sm)
 		timer_start(&sm->schedule.interval, delay);
 }
 
-bool sweep_is_local(const struct sm *sm)
+static bool is_settled(const struct sm *sm)
 {
 	const struct builder *builder = sm->builder;
 
-	return sm->sweep.kind == SWEEP_KIND_PARTIAL && !builder->all_touched &&
-	       sm->options == sm->schedule.settled_for && builder->sm_port &&
-	       builder->sm_port->lid == sm->schedule.settled_lid;
+	return !builder->all_touched && sm->options == sm->schedule.settled_for &&
+	       builder->sm_port && builder->sm_port->lid == sm->schedule.settled_lid;
+}
+
+bool sweep_is_local(const struct sm *sm)
+{
+	return sm->sweep.kind == SWEEP_KIND_PARTIAL && is_settled(sm);
+}
+
+bool sweep_has_local_p_keys(const struct sm *sm)
+{
+	return (sm->sweep.kind == SWEEP_KIND_PARTIAL || sm->sweep.kind == SWEEP_KIND_POLICY) &&
+	       is_settled(sm);
 }
 
 GPtrArray *sweep_nodes(const struct sm *sm)

@@ -136,7 +136,7 @@ bool p_keys_read(struct sm *sm, struct builder_port *port)
 
 static bool looks_at_all(const struct sm *sm)
 {
-	return !sweep_is_local(sm) || !sm->settings->p_keys->settled;
+	return !sweep_has_local_p_keys(sm) || !sm->settings->p_keys->settled;
 }
 
 static void each_port(struct sm *sm, sweep_visit *visit)
