@@ -220,18 +220,12 @@ static void write_rules(struct edit *edit, struct partition_rules *rules)
 	}
 }
 
-static struct partition_changes *change(struct partition_changes *changes, struct edit *edit,
-					const char *text, uint64_t serial, GError **error)
+/* What was written; ends the edit. */
+static struct partition_changes *written(struct partition_changes *changes, struct edit *edit,
+					 uint64_t serial, GError **error)
 {
-	struct partition_rules *rules =
-		partition_rules_parse_requests("request", text, strlen(text), error);
 	struct partition_changes *new = NULL;
 
-	if (!rules)
-		return NULL;
-	edit->out = g_string_new(NULL);
-	write_rules(edit, rules);
-	partition_rules_unref(rules);
 	if (edit->n_members > PARTITION_CHANGES_MEMBERS_MAX)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 			    "that would make %u members that were added or removed at run time, "
@@ -243,6 +237,20 @@ static struct partition_changes *change(struct partition_changes *changes, struc
 		new = changes_new(changes->file, serial, with_first_line(edit->out->str, serial));
 	g_string_free(edit->out, TRUE);
 	return new;
+}
+
+static struct partition_changes *change(struct partition_changes *changes, struct edit *edit,
+					const char *text, uint64_t serial, GError **error)
+{
+	struct partition_rules *rules =
+		partition_rules_parse_requests("request", text, strlen(text), error);
+
+	if (!rules)
+		return NULL;
+	edit->out = g_string_new(NULL);
+	write_rules(edit, rules);
+	partition_rules_unref(rules);
+	return written(changes, edit, serial, error);
 }
 
 /* ---- requests ---- */
@@ -287,8 +295,8 @@ static void merge_flag(GPtrArray *pieces, const char *piece)
 		g_ptr_array_add(pieces, g_strdup(piece));
 }
 
-/* The head that there was with what the new one says; NULL: only the P_Key. */
-static char *merge_heads(const char *old, const char *new, uint16_t p_key)
+/* The head that there was with what the new one says. */
+static char *merge_heads(const char *old, const char *new, uint16_t p_key, bool *stays)
 {
 	g_autoptr(GPtrArray) pieces = pieces_of(old), more = pieces_of(new);
 
@@ -300,66 +308,82 @@ static char *merge_heads(const char *old, const char *new, uint16_t p_key)
 	}
 	for (guint i = 1; i < more->len; i++)
 		merge_flag(pieces, more->pdata[i]);
+	*stays = false;
+	for (guint i = 1; i < pieces->len; i++)
+		*stays |= same_flag(pieces->pdata[i], "stays");
 	g_ptr_array_add(pieces, NULL);
 	return g_strjoinv(",", (char **)pieces->pdata);
 }
 
-static void add_members(GString *text, const GArray *members, bool none)
+/* Each of the members as none, if the new ones replace them. */
+static void take_members(GArray *to, const GArray *members, bool none)
 {
 	for (guint i = 0; i < members->len; i++) {
-		const struct partition_member *member =
-			&g_array_index(members, struct partition_member, i);
+		struct partition_member member =
+			g_array_index(members, struct partition_member, i);
 
-		g_string_append_printf(text, "0x%" PRIx64 "=%s,", member->first,
-				       memberships[none ? PARTITION_NO_MEMBER
-							: member->membership]);
+		if (none)
+			member.membership = PARTITION_NO_MEMBER;
+		g_array_append_val(to, member);
 	}
 }
 
-static void add_definition(GString *text, const struct partition_rule *rule, const char *head)
+static void write_merged(struct edit *edit, const struct partition_rule *old,
+			 const struct partition_rule *asked, bool replace)
 {
-	if (head)
-		g_string_append_printf(text, "%s:\n", head);
-	else
-		g_string_append_printf(text, "0x%04x:\n", rule->p_key);
-}
+	struct partition_rule rule = {.p_key = asked->p_key};
+	g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(struct partition_member));
+	g_autofree char *head =
+		merge_heads(old ? old->head : NULL, asked->head, asked->p_key, &rule.stays);
 
-static void add_merged(GString *text, const struct partition_rule *old,
-		       const struct partition_rule *asked, bool replace)
-{
-	g_autofree char *head = merge_heads(old ? old->head : NULL, asked->head, asked->p_key);
-
-	add_definition(text, asked, head);
+	rule.members = members;
+	rule.head = strpbrk(head, "=,") ? head : NULL;
 	if (old)
-		add_members(text, old->members, replace);
-	add_members(text, asked->members, false);
-	g_string_append(text, ";\n");
+		take_members(members, old->members, replace);
+	take_members(members, asked->members, false);
+	write_rule(edit, &rule);
 }
 
-/* All definitions after the request. */
-static char *merged(const struct partition_changes *changes, const struct partition_rules *asked,
-		    bool replace, GError **error)
+/* Both in order of their P_Keys; of those that both have, what the request makes of them. */
+static void write_all_merged(struct edit *edit, struct partition_rules *old,
+			     struct partition_rules *asked, bool replace)
+{
+	guint i = 0, k = 0;
+
+	g_ptr_array_sort(old->rules, compare_rules);
+	g_ptr_array_sort(asked->rules, compare_rules);
+	while (i < old->rules->len || k < asked->rules->len) {
+		const struct partition_rule *before =
+			i < old->rules->len ? old->rules->pdata[i] : NULL;
+		const struct partition_rule *now =
+			k < asked->rules->len ? asked->rules->pdata[k] : NULL;
+
+		if (!now || (before && before->p_key < now->p_key)) {
+			write_rule(edit, before);
+			i++;
+			continue;
+		}
+		if (before && before->p_key > now->p_key)
+			before = NULL;
+		write_merged(edit, before, now, replace);
+		i += before != NULL;
+		k++;
+	}
+}
+
+static struct partition_changes *merge(struct partition_changes *changes, struct edit *edit,
+				       struct partition_rules *asked, bool replace,
+				       uint64_t serial, GError **error)
 {
 	struct partition_rules *old = partition_rules_parse_requests(
 		"request", changes->text, strlen(changes->text), error);
-	GString *text = g_string_new(NULL);
 
-	for (guint i = 0; old && i < old->rules->len; i++) {
-		const struct partition_rule *rule = old->rules->pdata[i];
-
-		if (partition_rules_find(asked, rule->p_key))
-			continue;
-		add_definition(text, rule, rule->head);
-		add_members(text, rule->members, false);
-		g_string_append(text, ";\n");
-	}
-	for (guint i = 0; old && i < asked->rules->len; i++) {
-		const struct partition_rule *rule = asked->rules->pdata[i];
-
-		add_merged(text, partition_rules_find(old, rule->p_key), rule, replace);
-	}
+	if (!old)
+		return NULL;
+	edit->out = g_string_new(NULL);
+	write_all_merged(edit, old, asked, replace);
 	partition_rules_unref(old);
-	return g_string_free(text, old == NULL);
+	return written(changes, edit, serial, error);
 }
 
 /* A new name that another partition has. */
@@ -429,17 +453,16 @@ static bool are_allowed(const struct partition_rules *rules, const struct partit
 static struct partition_changes *edit_as(struct partition_changes *changes,
 					 const struct partition_rules *rules,
 					 const struct partition_request *request,
-					 const struct partition_rules *asked, uint64_t serial,
+					 struct partition_rules *asked, uint64_t serial,
 					 GError **error)
 {
 	g_autofree char *text = NULL;
 	struct edit edit = {.base = rules};
 
 	if (request->merge || request->replace)
-		text = merged(changes, asked, request->replace, error);
-	else
-		text = g_strdup_printf("%s%s\n", changes->text, request->text);
-	return text ? change(changes, &edit, text, serial, error) : NULL;
+		return merge(changes, &edit, asked, request->replace, serial, error);
+	text = g_strdup_printf("%s%s\n", changes->text, request->text);
+	return change(changes, &edit, text, serial, error);
 }
 
 struct partition_changes *partition_changes_make(struct partition_changes *changes,
