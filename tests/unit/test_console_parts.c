@@ -446,6 +446,7 @@ START_TEST(which_change_something)
 		"events",
 		"permodlog",
 		"subscriptions missed",
+		"aliases",
 		"perfmgr",
 		"pm pc json",
 		"metrics all",

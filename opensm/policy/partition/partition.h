@@ -60,7 +60,7 @@ struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys);
 
 /* Whether the same ports of the same fabric have the same P_Keys in both. */
 bool partitions_same_members(const struct partitions *a, const struct partitions *b);
-/* Whether these have the same one at index 0 of their tables, too. */
+/* And whether both put equal P_Keys at index 0 of the tables. */
 bool partitions_same_tables(const struct partitions *a, const struct partitions *b);
 struct partitions *partitions_ref(struct partitions *partitions);
 void partitions_unref(struct partitions *partitions);

@@ -14,7 +14,7 @@ struct request_state {
 	char **names; /* of the caller's certificate */
 	char *name;   /* of the user */
 	const char *handler;
-	gint64 since_us, whole_us, until_us; /* until: 0: there is no end */
+	gint64 since_us, whole_us, until_us; /* until: 0: for ever */
 	struct answer answer;
 	GPtrArray *answer_headers;
 	answered_fn *done;
