@@ -75,9 +75,8 @@ static void on_aliases(void *arg, enum control_status status, GBytes *text)
 	answer_list(arg, status, text, "aliases", write_vport);
 }
 
-void read_vports(struct call *call, const char *argument)
+void read_vports(struct call *call)
 {
-	(void)argument;
 	asker_ask(call->web->asker, "aliases json", 500, patience_of(call), on_aliases, call);
 }
 
@@ -108,8 +107,7 @@ static void on_unhealthy(void *arg, enum control_status status, GBytes *text)
 	answer_list(arg, status, text, "ports", write_unhealthy);
 }
 
-void read_unhealthy(struct call *call, const char *argument)
+void read_unhealthy(struct call *call)
 {
-	(void)argument;
 	asker_ask(call->web->asker, "unhealthy json", 500, patience_of(call), on_unhealthy, call);
 }

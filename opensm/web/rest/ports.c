@@ -242,13 +242,12 @@ static void on_image(void *arg, struct reply *reply)
 	g_task_run_in_thread(task, run);
 }
 
-void read_ports(struct call *call, const char *argument)
+void read_ports(struct call *call)
 {
 	const char *active = request_argument(call->request, "active");
 	const char *type = request_argument(call->request, "sys_type");
 	struct listing *listing = g_new0(struct listing, 1);
 
-	(void)argument;
 	listing->call = call;
 	listing->active = active && !g_ascii_strcasecmp(active, "true");
 	if (type && !g_ascii_strcasecmp(type, "switch"))

@@ -194,9 +194,8 @@ static void on_all(void *arg, enum control_status status, GBytes *text)
 	call_free(call);
 }
 
-void read_partitions(struct call *call, const char *argument)
+void read_partitions(struct call *call)
 {
-	(void)argument;
 	asker_ask(call->web->asker, "partitions members json", 0, patience_of(call), on_all, call);
 }
 
@@ -225,11 +224,10 @@ static void on_one(void *arg, enum control_status status, GBytes *text)
 	call_free(call);
 }
 
-void read_partition(struct call *call, const char *argument)
+void read_partition(struct call *call)
 {
 	g_autofree char *line = g_strdup_printf("partitions members 0x%x json", call->body.p_key);
 
-	(void)argument;
 	asker_ask(call->web->asker, line, 0, patience_of(call), on_one, call);
 }
 
@@ -239,27 +237,22 @@ static void on_version(void *arg, enum control_status status, GBytes *text)
 {
 	struct call *call = arg;
 	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *answer = status == CONTROL_DONE ? json_read(parser, text) : NULL;
-	GString *out = g_string_new("{\"ufm_release_version\":");
+	JsonObject *answer = read_answer(call, parser, status, text);
+	GString *out;
 
-	say_json(out, call->web->config->ufm_version);
 	if (answer) {
+		out = g_string_new("{\"ufm_release_version\":");
+		say_json(out, call->web->config->ufm_version);
 		g_string_append(out, ",\"server\":");
 		say_json(out, json_text(answer, "version"));
-	}
-	g_string_append(out, "}\n");
-	if (answer)
+		g_string_append(out, "}\n");
 		request_answer_text(call->request, 200, WEB_JSON, g_string_free(out, FALSE));
-	else
-		api_fail(call->web, call->request, status, text, 503);
-	if (!answer)
-		g_string_free(out, TRUE);
+	}
 	call_free(call);
 }
 
-void read_version(struct call *call, const char *argument)
+void read_version(struct call *call)
 {
-	(void)argument;
 	asker_ask(call->web->asker, "version json", 1000, patience_of(call), on_version, call);
 }
 
@@ -287,8 +280,7 @@ static void on_status(void *arg, enum control_status status, GBytes *text)
 	call_free(call);
 }
 
-void read_smconf(struct call *call, const char *argument)
+void read_smconf(struct call *call)
 {
-	(void)argument;
 	asker_ask(call->web->asker, "status json", 500, patience_of(call), on_status, call);
 }

@@ -212,7 +212,7 @@ static void serve_row(struct web *web, struct request *request, const struct row
 		request_fail(request, 400, "%s", mistake);
 		call_free(call);
 	} else if (row->read) {
-		row->read(call, parts[2]);
+		row->read(call);
 	} else {
 		serve_write(call, row, parts);
 	}

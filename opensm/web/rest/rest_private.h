@@ -29,7 +29,7 @@ unsigned int patience_of(const struct call *call);
 void call_done(struct call *call);
 
 /* ---- reads.c: answers about the subnet ---- */
-typedef void rest_read_fn(struct call *call, const char *argument);
+typedef void rest_read_fn(struct call *call);
 rest_read_fn read_version, read_smconf, read_partitions, read_partition;
 
 /* ---- lists.c: of what the console lists ---- */
