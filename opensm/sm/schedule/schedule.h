@@ -107,7 +107,7 @@ bool sweep_is_discovering(const struct sm *sm); /* it will read nodes that are m
  * from what they should be.
  */
 bool sweep_is_local(const struct sm *sm);
-/* The same of P_Key tables, if the partitions of all ports are as before. */
+/* Like sweep_is_local(), for P_Key tables while the partitions of all ports are as before. */
 bool sweep_has_local_p_keys(const struct sm *sm);
 GPtrArray *sweep_nodes(const struct sm *sm); /* nodes that it covers; to be unreferenced */
 /* Their ports; local: of touched nodes, and at the other ends of their cables. */
