@@ -877,9 +877,38 @@ START_TEST(test_cut_off)
 
 	ck_assert_uint_eq(partitions->problems->len, 1);
 	ck_assert_str_eq(partitions->problems->pdata[0],
-			 "partitions.conf:2: partition 'A' (0x0001) has indx0, but the SM's port "
-			 "is a limited member of it: programs at 3 port(s) that have this P_Key at "
+			 "partitions.conf:2: partition 'A' (0x0001): it has indx0, but the SM's "
+			 "port is a limited member of it: programs at 3 port(s) that have this P_Key at "
 			 "index 0 cannot query the SA");
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Each problem names its partition, and one without a name by its P_Key. */
+START_TEST(test_problems_name_partitions)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	static const char *const told[] = {
+		"partitions.conf:1: partition 'A' (0x0001): GUID 0x00000000dead0001 is not in the "
+		"subnet",
+		"partitions.conf:2: partition 0x0002: no port of the subnet is in "
+		"0x00000000dead0001-0x00000000dead0002",
+		"partitions.conf:2: partition 0x0002: it has no member in the subnet",
+		"partitions.conf:3: partition 'C' (0x0003): no node of the subnet is called "
+		"\"nobody\"",
+		"partitions.conf:3: partition 'C' (0x0003): it has no member in the subnet",
+	};
+	struct partition_rules *rules = parse("A=1: 0xdead0001, ALL;\n"
+					      "0x2: 0xdead0001-0xdead0002;\nC=3: \"nobody\";\n");
+	struct options *options = options_new();
+	struct partitions *partitions = partitions_make(rules, options, fabric);
+
+	ck_assert_uint_eq(partitions->problems->len, G_N_ELEMENTS(told));
+	for (guint i = 0; i < partitions->problems->len; i++)
+		ck_assert_str_eq(partitions->problems->pdata[i], told[i]);
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -1001,6 +1030,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_who_has_no_room);
 	tcase_add_loop_test(tcase, test_rooms, 0, G_N_ELEMENTS(rooms));
 	tcase_add_test(tcase, test_cut_off);
+	tcase_add_test(tcase, test_problems_name_partitions);
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);

@@ -222,24 +222,32 @@ struct making {
 	struct texts problems, crowded;
 };
 
-/* file and line 0: not about a line. */
-G_GNUC_PRINTF(5, 6)
-static void add_text(const struct making *making, struct texts *texts, uint32_t file, uint32_t line,
+/*
+ * "FILE:LINE: partition 'NAME' (P_KEY): TEXT"; file and line 0: not about a line; rule NULL: not
+ * about a partition. One without a name is called by its P_Key.
+ */
+G_GNUC_PRINTF(6, 7)
+static void add_text(const struct making *making, struct texts *texts,
+		     const struct partition_rule *rule, uint32_t file, uint32_t line,
 		     const char *format, ...)
 {
-	g_autofree char *text = NULL;
+	GString *text;
 	va_list args;
 
 	if (texts->n++ >= PROBLEMS_MAX)
 		return;
+	text = g_string_new(NULL);
+	if (line)
+		g_string_append_printf(text, "%s:%u: ",
+				       (char *)making->rules->files->pdata[file], line);
+	if (rule && rule->name && *rule->name)
+		g_string_append_printf(text, "partition '%s' (0x%04x): ", rule->name, rule->p_key);
+	else if (rule)
+		g_string_append_printf(text, "partition 0x%04x: ", rule->p_key);
 	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
+	g_string_append_vprintf(text, format, args);
 	va_end(args);
-	g_ptr_array_add(texts->list,
-			line ? g_strdup_printf("%s:%u: %s",
-					       (char *)making->rules->files->pdata[file], line,
-					       text)
-			     : g_strdup(text));
+	g_ptr_array_add(texts->list, g_string_free(text, FALSE));
 }
 
 static void add_port(struct making *making, uint32_t port, uint8_t membership)
@@ -285,7 +293,8 @@ static uint32_t lower_bound(const struct making *making, uint64_t guid)
 	return low;
 }
 
-static void add_range(struct making *making, const struct partition_member *member)
+static void add_range(struct making *making, const struct partition_rule *rule,
+		      const struct partition_member *member)
 {
 	const struct fabric *fabric = making->fabric;
 	uint32_t i, found = 0;
@@ -298,12 +307,13 @@ static void add_range(struct making *making, const struct partition_member *memb
 		found++;
 	}
 	if (!found)
-		add_text(making, &making->problems, member->file, member->line,
+		add_text(making, &making->problems, rule, member->file, member->line,
 			 "no port of the subnet is in 0x%016" PRIx64 "-0x%016" PRIx64,
 			 member->first, member->last);
 }
 
-static void add_guid(struct making *making, const struct partition_member *member)
+static void add_guid(struct making *making, const struct partition_rule *rule,
+		     const struct partition_member *member)
 {
 	const struct fabric *fabric = making->fabric;
 	uint32_t port = fabric_port_by_guid(fabric, member->first);
@@ -312,7 +322,7 @@ static void add_guid(struct making *making, const struct partition_member *membe
 	if (port != FABRIC_NONE)
 		add_port(making, port, member->membership);
 	else if (member->membership != PARTITION_NO_MEMBER)
-		add_text(making, &making->problems, member->file, member->line,
+		add_text(making, &making->problems, rule, member->file, member->line,
 			 "GUID 0x%016" PRIx64 " %s", member->first,
 			 is_node ? "is that of a node, expected that of a port"
 				 : "is not in the subnet");
@@ -355,7 +365,8 @@ static bool is_meant(const struct fabric *fabric, uint32_t index,
 	}
 }
 
-static void add_nodes(struct making *making, const struct partition_member *member)
+static void add_nodes(struct making *making, const struct partition_rule *rule,
+		      const struct partition_member *member)
 {
 	GPatternSpec *pattern = member->pattern ? g_pattern_spec_new(member->pattern) : NULL;
 	bool found = false;
@@ -366,22 +377,23 @@ static void add_nodes(struct making *making, const struct partition_member *memb
 			found = true;
 		}
 	if (pattern && !found)
-		add_text(making, &making->problems, member->file, member->line,
+		add_text(making, &making->problems, rule, member->file, member->line,
 			 "no node of the subnet is called \"%s\"", member->pattern);
 	if (pattern)
 		g_pattern_spec_free(pattern);
 }
 
-static void add_member(struct making *making, const struct partition_member *member)
+static void add_member(struct making *making, const struct partition_rule *rule,
+		       const struct partition_member *member)
 {
 	if (member->who == PARTITION_SELF)
 		add_port(making, making->fabric->sm_port, member->membership);
 	else if (member->who != PARTITION_GUIDS)
-		add_nodes(making, member);
+		add_nodes(making, rule, member);
 	else if (member->first == member->last)
-		add_guid(making, member);
+		add_guid(making, rule, member);
 	else
-		add_range(making, member);
+		add_range(making, rule, member);
 }
 
 static void add_key(struct making *making, uint32_t port, uint16_t p_key)
@@ -444,9 +456,9 @@ static void keep_in_default(struct making *making, const struct partition_rule *
 		*of = *of == PARTITION_NO_MEMBER ? PARTITION_LIMITED : *of;
 	}
 	if (making->membership[port] == PARTITION_LIMITED)
-		add_text(making, &making->problems, rule->file, rule->line,
-			 "the SM's port stays a full member of the default partition, as other "
-			 "ports could not reach it otherwise");
+		add_text(making, &making->problems, rule, rule->file, rule->line,
+			 "the SM's port stays a full member, as other ports could not reach it "
+			 "otherwise");
 	add_port(making, port, MAX(making->membership[port], PARTITION_FULL));
 }
 
@@ -466,20 +478,18 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 		if (making->options->disconnect_unconfigured_endports && making->rules->built_in &&
 		    member.who == PARTITION_ALL)
 			member.membership = PARTITION_LIMITED;
-		add_member(making, &member);
+		add_member(making, rule, &member);
 	}
 	keep_in_default(making, rule);
 	add_keys(making, rule, &partition);
 	if (!partition.n_full && !partition.n_limited) {
-		add_text(making, &making->problems, rule->file, rule->line,
-			 "partition '%s' (0x%04x) has no member in the subnet", rule->name,
-			 rule->p_key);
+		add_text(making, &making->problems, rule, rule->file, rule->line,
+			 "it has no member in the subnet");
 		return;
 	}
 	if (rule->sl && !making->options->qos)
-		add_text(making, &making->problems, rule->file, rule->line,
-			 "SL %u of partition '%s' is not used: QoS is off", rule->sl,
-			 rule->name);
+		add_text(making, &making->problems, rule, rule->file, rule->line,
+			 "SL %u is not used: QoS is off", rule->sl);
 	partition.name = g_strdup(rule->name);
 	copy_groups(making, rule, &partition);
 	g_array_append_val(making->all, partition);
@@ -568,10 +578,10 @@ static void tell_crowds(struct making *making, const struct partitions *whole)
 		if (!crowd->n)
 			continue;
 		names = name_crowd(making, whole, crowd);
-		add_text(making, &making->crowded, rule->file, rule->line,
-			 "partition '%s' (0x%04x): %u of its members lack a P_Key of it, as "
-			 "their P_Key tables are too small: %s",
-			 rule->name, rule->p_key, crowd->n, names);
+		add_text(making, &making->crowded, rule, rule->file, rule->line,
+			 "%u of its members lack a P_Key of it, as their P_Key tables are too "
+			 "small: %s",
+			 crowd->n, names);
 	}
 }
 
@@ -764,7 +774,7 @@ static void check_switches(struct making *making, const struct partitions *parti
 		if (n_keys(partitions, partitions->class_of[peer]) <= cap)
 			continue;
 		last = node;
-		add_text(making, &making->crowded, 0, 0,
+		add_text(making, &making->crowded, NULL, 0, 0,
 			 "switch %s cannot enforce all partitions: it has room for %u P_Keys a "
 			 "port",
 			 fabric_node_name(fabric, node, name, sizeof(name)), cap);
@@ -811,11 +821,11 @@ static void check_index0(struct making *making, const struct partitions *partiti
 		}
 		n = (own ? count->limited : count->all)[P_KEY_BASE(rule->p_key)];
 		if (n)
-			add_text(making, &making->problems, rule->file, rule->line,
-				 "partition '%s' (0x%04x) has indx0, but the SM's port is %s "
-				 "member of it: programs at %u port(s) that have this P_Key at "
-				 "index 0 cannot query the SA",
-				 rule->name, rule->p_key, own ? "a limited" : "no", n);
+			add_text(making, &making->problems, rule, rule->file, rule->line,
+				 "it has indx0, but the SM's port is %s member of it: programs "
+				 "at %u port(s) that have this P_Key at index 0 cannot query the "
+				 "SA",
+				 own ? "a limited" : "no", n);
 	}
 }
 
