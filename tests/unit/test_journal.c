@@ -159,6 +159,7 @@ START_TEST(journal_of_a_leaf)
 			 "link down: ");
 	expect("events", ", and 1 more\n");
 	expect("events json", "\"change\":\"nodes_gone\",\"guid\":\"0x0200000080001400\"");
+	expect("events json", ",\"more_hosts\":2}");
 	ck_assert_uint_eq(times_in_log("Removed port with GUID:"), 3);
 	ck_assert_uint_eq(times_in_log("GID out of service"), 3);
 	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), true);

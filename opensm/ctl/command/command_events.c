@@ -55,6 +55,10 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 		answer_guid(&row, "peer_guid", entry->peer_guid);
 		answer_number(&row, "peer_port", entry->peer_port);
 	}
+	if (entry->more_switches)
+		answer_number(&row, "more_switches", entry->more_switches);
+	if (entry->more_hosts)
+		answer_number(&row, "more_hosts", entry->more_hosts);
 	answer_append(list, &row);
 }
 

@@ -198,6 +198,8 @@ static struct changes_line *make_line(const struct fabric *fabric,
 	line->kind = change->kind;
 	line->with_node = change->with_node;
 	line->guid = fabric->nodes[change->node].guid;
+	line->more_switches = change->more_switches;
+	line->more_hosts = change->more_hosts;
 	if (port != FABRIC_NONE && fabric->ports[port].node == change->node)
 		line->port = fabric->ports[port].num;
 	if (peer != FABRIC_NONE) {

@@ -23,6 +23,8 @@ struct changes_line {
 	bool with_node; /* GID of a node that another line reports */
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;
+	/* Of nodes: those that came or went with this one. */
+	uint32_t more_switches, more_hosts;
 	uint16_t lid;	     /* of the port, or of the node's first; 0: it has none */
 	uint64_t generation; /* of the subnet that has it, or had it last */
 	char *node;	     /* its name */

@@ -193,6 +193,8 @@ static void on_change(void *arg, const struct changes_line *line)
 	entry->port = line->port;
 	entry->peer_guid = line->peer_guid;
 	entry->peer_port = line->peer_port;
+	entry->more_switches = line->more_switches;
+	entry->more_hosts = line->more_hosts;
 }
 
 static void compare(struct journal *journal, const struct fabric *old, const struct fabric *now)

@@ -28,6 +28,7 @@ struct journal_entry {
 	const char *change;
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;
+	uint32_t more_switches, more_hosts;
 };
 
 struct journal_sweep {
