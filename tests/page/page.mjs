@@ -7,6 +7,7 @@ import { Fabric, sleep, until } from './fabric.mjs';
 import { large } from './large.mjs';
 
 const [SHOTS, STANDBY, MASTER] = process.argv.slice(2);
+const ONLY = process.env.PAGE_ONLY; // one of the parts below, for whoever works on it
 const COUNTED = ['perfmgr TRUE', 'perfmgr_sweep_time_s 1'];
 const shot = (page, name) => page.screenshot({ path: join(SHOTS, `${name}.png`) });
 const TABS = ['links', 'events', 'sweeps', 'partitions', 'sms', 'sa', 'path', 'security'];
@@ -470,8 +471,41 @@ async function standby() {
 		(await text(page, 'verdict')).includes(MASTER),
 		await text(page, 'verdict'),
 	);
+	check(
+		'where the picture would be, it says why there is none',
+		(await seen(page, 'picture-none', MASTER)) === true,
+		await text(page, 'picture-none'),
+	);
+	for (const tab of ['ports', 'links', 'partitions', 'multicast', 'path']) {
+		await page.click(`#tab-${tab}`);
+		check(
+			`so does ${tab}`,
+			(await seen(page, `panel-${tab}`, `SM ${MASTER}`)) === true,
+			await text(page, `panel-${tab}`),
+		);
+		check(
+			`and ${tab} has nothing else`,
+			(await page.locator(`#panel-${tab} > *:visible`).count()) === 1,
+		);
+	}
 	await page.click('#tab-sms');
 	check('its SMs are shown', (await seen(page, 'sms', MASTER)) === true, await text(page, 'sms'));
+	const rows = await page
+		.locator('#sms tbody tr')
+		.evaluateAll((list) =>
+			list.map((row) => [...row.children].map((cell) => cell.textContent)),
+		);
+	check(
+		'each with its state',
+		rows.length === 2 &&
+			rows.some((row) => row[0] === MASTER && row[1] === 'Master') &&
+			rows.some((row) => row[1] === 'Standby' && row.includes('this one')),
+		rows,
+	);
+	check('there is another SM', !(await text(page, 'sms')).includes('no other SM'));
+	const found = await browser.axe(page);
+	check('axe, standby', found.length === 0, found);
+	await shot(page, 'standby');
 	await fine(page, 'standby');
 }
 
@@ -479,10 +513,8 @@ try {
 	if (STANDBY) {
 		await standby();
 	} else {
-		await small();
-		await names();
-		await many();
-		await pictures();
+		for (const part of [small, names, many, pictures])
+			if (!ONLY || ONLY === part.name) await part();
 	}
 } catch (error) {
 	check('the test ran to its end', false, error.stack);

@@ -96,8 +96,9 @@ def main():
         if not shutil.which(program):
             skip(f'there is no {program}, which is in the package {package}')
     install()
-    status = run()
-    return standby() or status
+    only = os.environ.get('PAGE_ONLY', '')
+    status = run() if only != 'standby' else 0
+    return status if only and only != 'standby' else standby() or status
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Puts the parts together: what is news, what is asked again then, and which parts show it.
 import { Events } from './events.js';
-import { showFigures, showProblems, showVerdict } from './health.js';
+import { showFigures, showProblems, showVerdict, whyNoFabric } from './health.js';
 import { inspect, inspectPort } from './inspect.js';
 import { showLinks } from './links.js';
 import { Missing } from './missing.js';
@@ -12,9 +12,9 @@ import { Failure, ask, follow } from './poll.js';
 import { Ports } from './ports.js';
 import { showSa, takeSa } from './sa.js';
 import { showSecurity } from './security.js';
-import { showSms } from './sms.js';
+import { ownGuid, showSms } from './sms.js';
 import { showSweeps } from './sweeps.js';
-import { byId, rowsOf, span, throttled } from './words.js';
+import { byId, element, rowsOf, span, throttled } from './words.js';
 
 const SOON_MS = 150;
 const QUIET_MS = 10000; // between two looks at all, when there is no news
@@ -109,10 +109,22 @@ const TABS = {
 	security: () => showSecurity(state.status),
 };
 
+const OF_FABRIC = ['ports', 'links', 'partitions', 'multicast', 'path'];
+
+// Says why the table of the fabric is not there, in its place.
+function sayWhy(name) {
+	const panel = byId(`panel-${name}`),
+		why = OF_FABRIC.includes(name) ? whyNoFabric(state) : null;
+	panel.querySelector('.why')?.remove();
+	panel.classList.toggle('without', Boolean(why));
+	if (why) panel.prepend(element('p', { class: 'none why', text: why }));
+	return why;
+}
+
 const showTab = throttled(() => {
 	// First the picture, then tables.
-	if (!state.failure && !document.hidden && (state.summary || tabs.now !== 'ports'))
-		TABS[tabs.now]();
+	if (sayWhy(tabs.now) || state.failure || document.hidden) return;
+	TABS[tabs.now]();
 }, SOON_MS);
 
 // ---- looking ----
@@ -122,9 +134,9 @@ function showState() {
 	showVerdict(state);
 	showFigures(state);
 	showProblems(state, go);
-	byId('sm').textContent = health ? health.state.split(',')[0].split(':')[0] : '';
+	byId('sm').textContent = health ? health.state.split(/[ ,:]/)[0] : '';
 	byId('sm-name').textContent = status
-		? [status.sm_guid, `priority ${status.sm_priority}`].filter(Boolean).join(', ')
+		? [ownGuid(state), `priority ${status.sm_priority}`].filter(Boolean).join(', ')
 		: '';
 	byId('version').textContent = status?.version ?? '';
 }
@@ -132,6 +144,7 @@ function showState() {
 function lost(failure) {
 	state.failure = failure;
 	showState();
+	showTab();
 }
 
 // A standby has answers of its own, but none about the fabric.
@@ -140,13 +153,15 @@ async function look() {
 	Object.assign(state, { health, status, failure: null, at: Date.now() });
 	takeSa(status);
 	showState();
-	if (['sa', 'sms', 'sweeps', 'security'].includes(tabs.now)) showTab();
+	if (!OF_FABRIC.includes(tabs.now) || !state.summary) showTab();
 }
 
 async function lookAtFabric() {
-	if (state.health?.master || !state.health?.last_sweep) {
-		state.summary = null;
+	if (state.status?.sm_state !== 'Master' || !state.status.has_subnet) {
+		Object.assign(state, { summary: null, ports: [], nodes: [], busy: [] });
 		await picture.refresh(state);
+		showState();
+		showTab();
 		return;
 	}
 	const [summary, wrong, nodes] = await Promise.all([
@@ -206,7 +221,9 @@ function age() {
 		: seconds < 2
 			? 'now'
 			: `${span(Math.floor(seconds))} ago`;
-	byId('counters-age').textContent = state.summary?.counters_read
+	byId('counters-age').textContent = !state.summary
+		? ''
+		: state.summary.counters_read
 		? `counters ${span(Math.max(0, Math.floor(Date.now() / 1000 - state.summary.counters_read)))} old`
 		: 'counters are not read';
 }

@@ -16,6 +16,7 @@ import {
 
 const ROWS_MAX = 60;
 const ORDER = ['bad', 'warning', 'busy', 'error', 'note'];
+const isMaster = ({ status }) => status?.sm_state === 'Master';
 const verdict = { words: '', kind: '' };
 
 function show(kind, words, reason) {
@@ -33,6 +34,17 @@ function show(kind, words, reason) {
 	verdict.kind = kind;
 }
 
+// Why nothing of the fabric is known here; null: it is.
+export function whyNoFabric({ health, status, summary }) {
+	if (summary) return null;
+	if (!health || !status) return 'Not known yet.';
+	if (health.master)
+		return `This SM is a standby and has no data about the fabric. See the page of the master, SM ${health.master.guid}.`;
+	if (status.sm_state !== 'Master')
+		return `This SM does not manage the subnet and has no data about the fabric: it is ${health.state}.`;
+	return `The first sweep has not ended: ${health.state}.`;
+}
+
 function andMore(entries) {
 	return (
 		brief(entries[0].text) +
@@ -41,16 +53,20 @@ function andMore(entries) {
 }
 
 export function showVerdict(state) {
-	const { failure, health } = state;
+	const { failure, health, status } = state;
 	document.body.classList.toggle('stale', Boolean(failure));
 	if (failure?.master)
 		return show('unknown', 'Standby', `${failure.message}; the master is ${failure.master}`);
 	if (failure) return show('unknown', 'Not connected', `${failure.message}; trying again`);
 	if (!health) return show('unknown', 'Asking …', '');
-	if (health.master) return show('unknown', 'Standby', `the master is ${health.master.guid}`);
-	if (!health.last_sweep) return show('unknown', 'Starting', health.state);
 	const wrong = problemsOf(state).filter(({ kind }) => kind === 'bad' || kind === 'warning');
+	if (health.problems.length && !isMaster(state))
+		return show('bad', health.master ? 'Standby, not healthy' : 'Not healthy', andMore(wrong));
+	if (health.master) return show('unknown', 'Standby', `the master is SM ${health.master.guid}`);
+	if (!isMaster(state)) return show('unknown', 'Not master', health.state);
+	if (!status.has_subnet) return show('unknown', 'Starting', health.state);
 	if (health.problems.length) return show('bad', 'Not healthy', andMore(wrong));
+	if (!state.summary) return show('unknown', 'Asking …', '');
 	if (wrong.length) return show('warning', 'Healthy, with warnings', andMore(wrong));
 	return show(
 		'good',
@@ -155,7 +171,7 @@ function fromHealth(entry, kind) {
 		kind,
 		subject: entry.subject,
 		text: split > 0 ? entry.text.slice(0, split) : entry.text,
-		advice: split > 0 ? entry.text.slice(split + 2) : null,
+		advice: split > 0 && entry.subject !== 'security' ? entry.text.slice(split + 2) : null,
 		guid: placesIn(entry.text)[0],
 	};
 }
@@ -220,9 +236,9 @@ function bothEndsOnce(ports) {
 	});
 }
 
-export function problemsOf(state) {
-	const { health, missing, ports = [], nodes = [] } = state;
-	const list = [];
+function ofFabric(state) {
+	const { missing, ports = [], nodes = [] } = state,
+		list = [];
 	for (const node of missing.nodes)
 		list.push({
 			kind: 'bad',
@@ -258,7 +274,6 @@ export function problemsOf(state) {
 		const problem = port.lost && told ? null : fromPort(port);
 		if (problem) list.push(problem);
 	}
-	list.push(...(health?.problems ?? []).map((entry) => fromHealth(entry, 'bad')));
 	for (const { item, words } of state.busy ?? [])
 		list.push({
 			kind: 'busy',
@@ -267,6 +282,13 @@ export function problemsOf(state) {
 			guid: item.guid,
 			advice: 'more is sent there than the links carry',
 		});
+	return list;
+}
+
+export function problemsOf(state) {
+	const { health } = state;
+	const list = state.summary ? ofFabric(state) : [];
+	list.push(...(health?.problems ?? []).map((entry) => fromHealth(entry, 'bad')));
 	for (const entry of health?.warnings ?? [])
 		list.push(fromHealth(entry, entry.subject === 'security' ? 'note' : 'warning'));
 	return list.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));

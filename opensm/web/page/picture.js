@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // The picture of the fabric: asks for what is open, and lets people move in it by pointer and keys.
 import { Canvas, palette } from './draw.js';
+import { whyNoFabric } from './health.js';
 import { arrange } from './layout.js';
 import {
 	addBareHosts,
@@ -43,6 +44,7 @@ export class Picture {
 
 	async refresh(state) {
 		this.state = state;
+		this.none(whyNoFabric(state));
 		if (!state.summary) return this.clear();
 		const small = state.summary.totals.switches <= WHOLE_MAX;
 		this.small = small;
@@ -55,8 +57,16 @@ export class Picture {
 		this.build();
 	}
 
+	// In place of the picture.
+	none(why) {
+		byId('picture-none').hidden = !why;
+		if (byId('picture-none').textContent !== (why ?? ''))
+			byId('picture-none').textContent = why ?? '';
+	}
+
 	clear() {
-		this.model = null;
+		this.model = this.scene = this.selected = null;
+		byId('picture-rule').textContent = '';
 		this.canvas.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
 		byId('picture').setAttribute('aria-label', 'There is no picture of the fabric.');
 	}
