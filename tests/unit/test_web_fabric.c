@@ -305,6 +305,38 @@ START_TEST(way_to_a_node)
 }
 END_TEST
 
+/* Cables that lead back to their switch are no bundles; the ports of a switch have its LID. */
+START_TEST(loops_and_lids)
+{
+	static const char topology[] = "Switch 6 \"S-0000000000000001\" # \"sw\"\n"
+				       "[1] \"H-0000000000000011\"[1]\n"
+				       "[2] \"S-0000000000000001\"[3]\n"
+				       "[3] \"S-0000000000000001\"[2]\n\n"
+				       "Hca 1 \"H-0000000000000011\" # \"host\"\n"
+				       "[1] \"S-0000000000000001\"[1]\n";
+	g_autofree char *file = NULL;
+	JsonObject *answer;
+	gint64 lid;
+	int fd = g_file_open_tmp("loops.XXXXXX", &file, NULL);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert(g_file_set_contents(file, topology, -1, NULL));
+	begin(file);
+	unlink(file);
+	answer = ask(fabric_whole, "");
+	ck_assert_uint_eq(n_rows(answer, "bundles"), 0);
+	ck_assert_int_eq(number_at(answer, "boxes", 0, "loops"), 1);
+	lid = number_at(answer, "boxes", 0, "lid");
+	ck_assert_int_gt(lid, 0);
+	answer = ask(fabric_ports, "name=sw");
+	ck_assert_uint_eq(n_rows(answer, "ports"), 6);
+	for (guint i = 0; i < n_rows(answer, "ports"); i++)
+		ck_assert_int_eq(number_at(answer, "ports", i, "lid"), lid);
+	end();
+}
+END_TEST
+
 /* A dead leaf, a lost cable, load and errors stand out where they are. */
 START_TEST(trouble_stands_out)
 {
@@ -481,6 +513,7 @@ TEST_SUITE
 	tcase_add_test(pictures, whole);
 	tcase_add_loop_test(pictures, way_to_a_node, 0, G_N_ELEMENTS(fabrics));
 	tcase_add_test(pictures, trouble_stands_out);
+	tcase_add_test(pictures, loops_and_lids);
 	suite_add_tcase(suite, pictures);
 	tcase_add_test(lists, ports_in_parts);
 	tcase_add_test(lists, ports_that_fit);

@@ -182,9 +182,24 @@ static void open_box(struct boxes *boxes, uint32_t number, uint32_t container)
 
 /* ---- what is in them ---- */
 
-static void add_port(const struct fabric_view *view, const struct image_port *port, uint32_t other,
-		     struct box *box)
+/* Whether this is the first end of a cable that leads back to its node, or its only one. */
+static bool is_loop(const struct fabric_view *view, uint32_t i)
 {
+	const struct image_port *port = &view->image.ports[i];
+
+	if (port->flags & IMAGE_PORT_LOST)
+		return false;
+	return port->flags & IMAGE_PORT_LOOPBACK ||
+	       (port->peer != IMAGE_NONE && i < port->peer &&
+		view->image.ports[port->peer].node == port->node);
+}
+
+static void add_port(const struct fabric_view *view, uint32_t i, struct box *box)
+{
+	const struct image_port *port = &view->image.ports[i];
+	uint32_t other = view_across(view, i);
+
+	box->loops += is_loop(view, i);
 	box->hosts += other != IMAGE_NONE && !view_is_switch(view, other) && view_is_up(port);
 	box->lost += !!(port->flags & IMAGE_PORT_LOST);
 	box->slow += !!(port->flags & IMAGE_PORT_SLOW);
@@ -210,8 +225,7 @@ static void count_boxes(struct boxes *boxes)
 		box->silent += !!(node->flags & IMAGE_NODE_SILENT);
 		box->alarm = MAX(box->alarm, node->alarm);
 		for (uint32_t p = 0; p < node->n_ports; p++)
-			add_port(boxes->view, &image->ports[node->first_port + p],
-				 view_across(boxes->view, node->first_port + p), box);
+			add_port(boxes->view, node->first_port + p, box);
 	}
 }
 
@@ -425,6 +439,8 @@ static void emit_box(const struct boxes *boxes, const struct box *box, struct em
 	emit_number(emit, box->alarm);
 	emit_real(emit, box->errors_minute);
 	emit_real(emit, box->load);
+	emit_number(emit, box->loops);
+	emit_number(emit, head->lid);
 	emit_end(emit, ']');
 }
 
@@ -432,7 +448,7 @@ void boxes_emit(const struct boxes *boxes, struct emit *emit)
 {
 	static const char *const columns[] = {
 		"open", "kind",	     "name",   "level", "switches",	 "hosts", "lost",
-		"slow", "unhealthy", "silent", "alarm", "errors_minute", "load"};
+		"slow", "unhealthy", "silent", "alarm", "errors_minute", "load",  "loops", "lid"};
 
 	emit_key(emit, "boxes");
 	emit_table(emit, columns, G_N_ELEMENTS(columns));

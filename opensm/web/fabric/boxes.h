@@ -13,6 +13,7 @@ struct box {
 	uint32_t head; /* node */
 	uint32_t switches, hosts;
 	uint32_t lost, slow; /* ends of cables; a cable in the box counts twice */
+	uint32_t loops; /* cables that lead back to the same switch */
 	uint32_t unhealthy, silent;
 	uint32_t alarm;		   /* the most severe */
 	float errors_minute, load; /* the sum, and the greatest */

@@ -91,7 +91,7 @@ static void emit_port(const struct fabric_view *view, uint32_t i, struct emit *e
 	emit_text(emit, image_name(&view->image, node->name));
 	emit_number(emit, port->num);
 	emit_guid(emit, port->guid);
-	emit_number(emit, port->lid);
+	emit_number(emit, port->lid || !view_is_switch(view, port->node) ? port->lid : node->lid);
 	emit_text(emit, state_name(port->state));
 	emit_text(emit, physical_name(port->physical));
 	emit_number(emit, port->lanes);
