@@ -56,6 +56,7 @@ page_assets = \
 	opensm/web/page/index.html opensm/web/page/style.css opensm/web/page/icon.svg \
 	opensm/web/page/app.js opensm/web/page/draw.js \
 	opensm/web/page/events.js opensm/web/page/health.js opensm/web/page/inspect.js \
+	opensm/web/page/labels.js \
 	opensm/web/page/layout.js opensm/web/page/links.js opensm/web/page/missing.js \
 	opensm/web/page/model.js opensm/web/page/partitions.js opensm/web/page/path.js \
 	opensm/web/page/picture.js \

@@ -34,7 +34,11 @@ export class Fabric {
 	constructor(spec, options = []) {
 		this.spec = spec;
 		this.dir = mkdtempSync(join(tmpdir(), 'page.'));
-		writeFileSync(join(this.dir, 'opensm.conf'), options.map((line) => `${line}\n`).join(''));
+		this.options(options);
+	}
+
+	options(lines) {
+		writeFileSync(join(this.dir, 'opensm.conf'), lines.map((line) => `${line}\n`).join(''));
 	}
 
 	startDaemon() {

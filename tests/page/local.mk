@@ -2,7 +2,8 @@
 # The page of opensm-web: without a browser, and in one.
 page_tests = tests/page/test_page.py tests/page/test_browser.py
 dist_check_SCRIPTS += $(page_tests)
-EXTRA_DIST += tests/page/browser.mjs tests/page/fabric.mjs tests/page/large.mjs tests/page/page.mjs
+EXTRA_DIST += tests/page/browser.mjs tests/page/fabric.mjs tests/page/large.mjs \
+	tests/page/modules.mjs tests/page/page.mjs
 if HAVE_WEB
 TESTS += $(page_tests)
 endif

@@ -344,6 +344,110 @@ async function names() {
 	}
 }
 
+// ---- shapes that are not tidy, and partitions with members that are not there ----
+
+// A switch with hosts and with switches below, a cable that leads back, names with "/".
+function untidy() {
+	const switches = [1, 2, 3].map((n) => `S-000000000000000${n}`),
+		hosts = [];
+	const ports = [['[7] "S-0000000000000001"[8]', '[8] "S-0000000000000001"[7]'], [], []];
+	for (let leaf = 0; leaf < 3; leaf++)
+		for (let i = 0; i < 2; i++) {
+			const host = `H-00000000000000${leaf + 1}${i}`;
+			ports[leaf].push(`[${i + 1}] "${host}"[1]`);
+			hosts.push(
+				`Hca 1 "${host}" # "rack${leaf}/node${i}/mlx5_0"\n[1] "${switches[leaf]}"[${i + 1}]\n`,
+			);
+		}
+	for (let leaf = 1; leaf < 3; leaf++) {
+		ports[0].push(`[${leaf + 2}] "${switches[leaf]}"[3]`);
+		ports[leaf].push(`[3] "${switches[0]}"[${leaf + 2}]`);
+	}
+	return [
+		...switches.map(
+			(one, i) => `Switch 8 "${one}" # "rack${i}/switch"\n${ports[i].join('\n')}\n`,
+		),
+		...hosts,
+	].join('\n');
+}
+
+const PARTITIONS = `Default=0x7fff: ALL=full;
+storage=0x10: 0xdead0001, 0xdead0002=full, ALL;
+0x11: 0xdead0001,
+	0xdead0003;
+`;
+
+async function shapes() {
+	const fabric = new Fabric('', COUNTED);
+	fabric.spec = join(fabric.dir, 'untidy.net');
+	const file = join(fabric.dir, 'partitions.conf');
+	writeFileSync(fabric.spec, untidy());
+	writeFileSync(file, PARTITIONS);
+	fabric.options([...COUNTED, `partition_config_file ${file}`]);
+	await fabric.start();
+	try {
+		const page = await browser.open(fabric.url);
+		await browser.ready(page);
+		await until('LIDs', 5000, () => page.locator('#ports-body tr[aria-rowindex]').count());
+		const ports = await page
+			.locator('#ports-body tr[aria-rowindex]')
+			.evaluateAll((list) =>
+				list.map((row) => [...row.children].map((cell) => cell.textContent)),
+			);
+		check(
+			'each port with a link has a LID',
+			ports.length > 12 && ports.every((row) => row[3] === 'down' || Number(row[8]) > 0),
+			ports,
+		);
+		await page.fill('#find-text', 'rack0/switch');
+		await page.keyboard.press('Enter');
+		await seen(page, 'inspector', 'rack0/switch');
+		check(
+			'a switch has its LID and its loop in the details',
+			/LID\d+/.test(await text(page, 'inspector')) &&
+				(await text(page, 'inspector')).includes('Cables back to itself1'),
+			await text(page, 'inspector'),
+		);
+		await page.click('#tab-partitions');
+		check(
+			'absent members are told by partition',
+			(await seen(page, 'partitions', "2 members of partition 'storage' (0x0010) are")) ===
+				true &&
+				(await seen(page, 'partitions', '2 members of partition 0x0011 are')) === true,
+			await text(page, 'partitions'),
+		);
+		check(
+			'with file and line',
+			(await text(page, 'partitions')).includes(`${file}:2`),
+			await text(page, 'partitions'),
+		);
+		check(
+			'one line each',
+			(await page.locator('#partitions .troubles > *').count()) === 3, // and one is empty
+			await text(page, 'partitions'),
+		);
+		await page.click('#partitions summary');
+		check(
+			'they are shown',
+			await page.locator('#partitions .guids code').first().isVisible(),
+		);
+		const found = await browser.axe(page);
+		check('axe, problems with partitions', found.length === 0, found);
+		await shot(page, 'untidy');
+		await fabric.ctl('sim', 'unlink', 'rack2/switch', '3');
+		check(
+			'hosts behind a switch that is gone are gone',
+			(await seen(page, 'figures', '✕ 2 gone')) === true &&
+				(await seen(page, 'figures', '✕ 1 gone')) === true,
+			await text(page, 'figures'),
+		);
+		await fabric.ctl('sim', 'link', 'rack2/switch', '3');
+		await fine(page, 'untidy');
+	} finally {
+		await fabric.stop();
+	}
+}
+
 // ---- 40,000 hosts: the answers of such a fabric, made here ----
 
 async function many() {
@@ -424,6 +528,11 @@ async function fatTree() {
 		check(
 			'a dead leaf is told',
 			(await seen(page, 'problems', 'leaf-3-2 and its 8 hosts are gone')) === true,
+		);
+		check(
+			'with its hosts in the figures',
+			(await seen(page, 'figures', '✕ 8 gone')) === true,
+			await text(page, 'figures'),
 		);
 		await sleep(2500);
 		await shot(page, 'fat-tree-16-dead-leaf');
@@ -513,7 +622,7 @@ try {
 	if (STANDBY) {
 		await standby();
 	} else {
-		for (const part of [small, names, many, pictures])
+		for (const part of [small, names, shapes, many, pictures])
 			if (!ONLY || ONLY === part.name) await part();
 	}
 } catch (error) {

@@ -7,7 +7,10 @@ import gzip
 import html.parser
 import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 
@@ -190,8 +193,25 @@ def modules():
     check('style.css: nothing from elsewhere', 'url(' not in css and '@import' not in css)
 
 
+def alone():
+    """modules.mjs, if there is node: as modules they need a package.json beside them."""
+    if not shutil.which('node'):
+        print('SKIP modules.mjs: there is no node, which is in the package nodejs')
+        return
+    with tempfile.TemporaryDirectory(prefix='page.') as room:
+        for name in os.listdir(SOURCES):
+            if name.endswith('.js'):
+                shutil.copy(os.path.join(SOURCES, name), room)
+        with open(os.path.join(room, 'package.json'), 'w') as file:
+            file.write('{"type": "module"}\n')
+        done = subprocess.run(['node', os.path.join(HERE, 'modules.mjs'), room], text=True,
+                              capture_output=True)
+    check('modules.mjs', done.returncode == 0, done.stdout + done.stderr)
+
+
 def main():
     assets()
+    alone()
     off()
     markup()
     modules()

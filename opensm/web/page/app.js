@@ -42,6 +42,7 @@ const go = {
 	},
 	port: (port) => inspectPort(port, go),
 	tab: (name) => tabs.show(name),
+	hasLevels: () => picture.hasLevels(),
 	toggle: (item) => picture.toggle(item).then(() => inspect(picture.selected, go)),
 	item: (item) => {
 		picture.moveTo(item);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Paints the picture on a canvas: cables, boxes, and words where something is broken.
 
+import { fitted } from './labels.js';
+
 const FONT = '11px system-ui, sans-serif';
 const BOLD = '600 11px system-ui, sans-serif';
 const LINES_MAX = 20000;
@@ -306,6 +308,7 @@ export class Canvas {
 		this.stack(item, area);
 		if (tall) this.levels(item, area, scene);
 		this.loadBar(item, area, scene, small);
+		this.loops(item, area);
 		this.labels(item, area, small, scene);
 		if (item === scene.selected) {
 			c.beginPath();
@@ -357,6 +360,18 @@ export class Canvas {
 		else c.fillRect(area.x + 3, area.y + area.h - 4, (area.w - 6) * Math.min(item.load, 1), 3);
 	}
 
+	// Cables that lead back to the switch: a bow at its side.
+	loops(item, area) {
+		if (!item.loops || item.gone) return;
+		const c = this.context,
+			size = Math.max(3, Math.min(11, area.h / 2.6));
+		c.beginPath();
+		c.arc(area.x + area.w, area.y + area.h / 2, size, -Math.PI / 2, Math.PI / 2);
+		c.strokeStyle = this.colours.cable;
+		c.lineWidth = 1.6;
+		c.stroke();
+	}
+
 	labels(item, area, small, scene) {
 		const x = area.x + area.w / 2;
 		const tall = area.h > 70;
@@ -369,18 +384,26 @@ export class Canvas {
 					area.y + area.h + 9,
 					item.space * this.view.zoom - 4,
 					this.colours.muted,
+					item.forms,
 				);
 			return;
 		}
 		if (tall && area.w < 92 && area.w >= 11) {
-			this.upright(item.name, area, ink);
+			this.upright(item, area, ink);
 			this.hosts(item, area, x, scene);
 			return;
 		}
 		if (!small) {
-			this.text(this.title(item, area.w - 6), x, area.y + area.h / 2, area.w - 6, ink);
+			this.text(
+				this.title(item, area.w - 6),
+				x,
+				area.y + area.h / 2,
+				area.w - 6,
+				ink,
+				item.forms,
+			);
 		}
-		if (item.hosts && !item.children && (tall || item.level <= 1) && scene.showsHosts)
+		if (item.hosts && !item.children && scene.showsHosts)
 			this.hosts(item, area, x, scene);
 	}
 
@@ -392,12 +415,13 @@ export class Canvas {
 			: item.title;
 	}
 
-	// How many hosts a leaf has, below it.
+	// How many hosts it has: in the row of hosts, or below it if there are switches between.
 	hosts(item, area, x, scene) {
 		const room = item.space * this.view.zoom;
 		const c = this.context;
-		const y = scene.hostsAt === null ? area.y + area.h + 9 : this.y(scene.hostsAt);
-		if (scene.hostsAt !== null) {
+		const inRow = scene.hostsAt !== null && (area.h > 70 || item.level <= 1);
+		const y = inRow ? this.y(scene.hostsAt) : area.y + area.h + 9;
+		if (inRow) {
 			c.beginPath();
 			c.moveTo(x, area.y + area.h);
 			c.lineTo(x, y - (room > 12 ? 8 : 10));
@@ -421,12 +445,13 @@ export class Canvas {
 			}
 	}
 
-	text(words, x, y, width, colour) {
+	// forms: shorter ones of the words
+	text(words, x, y, width, colour, forms) {
 		const c = this.context;
 		c.font = FONT;
 		c.textAlign = 'center';
 		c.textBaseline = 'middle';
-		const shown = this.fitted(words ?? '', width);
+		const shown = fitted(words ?? '', forms, width, (one) => c.measureText(one).width);
 		if (!shown) return;
 		c.fillStyle = colour;
 		c.fillText(shown, x, y);
@@ -438,23 +463,12 @@ export class Canvas {
 		if (this.context.measureText(words).width <= width) this.text(words, x, y, width, colour);
 	}
 
-	// What fits of it: names differ at their ends.
-	fitted(words, width) {
-		const c = this.context,
-			whole = c.measureText(words).width;
-		if (whole <= width) return words;
-		const letters = Math.floor((words.length * width) / whole) - 1;
-		const end = words.slice(-Math.max(letters, 1));
-		const part = /[-_. /](.*)$/.exec(end)?.[1];
-		return letters < 3 ? '' : part && part.length > 2 ? part : `…${end}`;
-	}
-
-	upright(words, area, colour) {
+	upright(item, area, colour) {
 		const c = this.context;
 		c.save();
 		c.translate(area.x + area.w / 2, area.y + area.h / 2);
 		c.rotate(-Math.PI / 2);
-		this.text(words, 0, 0, area.h - 10, colour);
+		this.text(item.name, 0, 0, area.h - 10, colour, item.forms);
 		c.restore();
 	}
 

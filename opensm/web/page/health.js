@@ -103,8 +103,7 @@ export function showFigures(state) {
 	const totals = summary?.totals;
 	if (!totals) return replace(byId('figures'));
 	const lost = Math.max(totals.lost, missing.links.length);
-	const switches = missing.nodes.filter((node) => node.type === 'switch').length;
-	const hosts = missing.nodes.filter((node) => node.type === 'host').length;
+	const { hosts, switches } = missing;
 	const errors = totals.ports_with_errors;
 	const last = health?.last_sweep;
 	const sweeping = status?.subnet_flags?.sweep_running;

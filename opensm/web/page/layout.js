@@ -43,7 +43,7 @@ function placeHosts(item, rows) {
 			inRow = Math.min(columns, n - Math.floor(i / columns) * columns);
 		host.space = item.space / columns;
 		host.x = item.x + (column - (inRow - 1) / 2) * host.space;
-		host.y = rows.hosts + Math.floor(i / columns) * rows.hostStep;
+		host.y = rows.ofHosts(item, Math.floor(i / columns), Math.ceil(n / columns));
 	});
 }
 
@@ -87,7 +87,11 @@ function arrangeLevels(root, width, height) {
 	const rows = {
 		at: (level) => first + (top - Math.max(level, 1)) * step,
 		hosts: first + (top - 1 + 0.55) * step,
-		hostStep: 0.3 * step,
+		// Hosts of a switch that has others below it are between the two.
+		ofHosts: (item, row, all) =>
+			item.level > 1
+				? rows.at(item.level) + (0.3 + (0.5 * row) / all) * step
+				: rows.hosts + 0.3 * row * step,
 	};
 	measure(root);
 	const most = root.units * 170;

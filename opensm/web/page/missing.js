@@ -12,6 +12,15 @@ function nameOf(text) {
 	return /^(?:switch|router|host|node)\s(.*?) \(0x[0-9a-f]{16}\)/.exec(text)?.[1] ?? '';
 }
 
+// Those that are gone together.
+function numbersOf(event) {
+	const type = typeOf(event.text);
+	return {
+		switches: (type === 'switch' ? 1 : 0) + (event.more_switches ?? 0),
+		hosts: (type === 'switch' ? 0 : 1) + (event.more_hosts ?? 0),
+	};
+}
+
 export class Missing {
 	constructor() {
 		this.clear();
@@ -44,6 +53,7 @@ export class Missing {
 				text: event.text.split(': link')[0],
 				type: typeOf(event.text),
 				name: nameOf(event.text),
+				...numbersOf(event),
 				ends: [end(guid, event.port), end(event.peer_guid, event.peer_port)],
 			});
 		else if (change === 'nodes_new') this.returned(guid);
@@ -59,6 +69,14 @@ export class Missing {
 		this.byNode.delete(guid);
 		for (const [key, link] of this.byEnd)
 			if (link.guid === guid || link.peer === guid) this.byEnd.delete(key);
+	}
+
+	get switches() {
+		return this.nodes.reduce((total, node) => total + node.switches, 0);
+	}
+
+	get hosts() {
+		return this.nodes.reduce((total, node) => total + node.hosts, 0);
 	}
 
 	get nodes() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // What the picture shows: items (boxes) and bundles of cables between them, made of the answers of
 // the API and of what is missing. layout.js gives them places, draw.js paints them.
+import { shortNames } from './labels.js';
 import { count, plural, rowsOf } from './words.js';
 
 const guidOf = (open) => open.slice(open.indexOf('=') + 1);
@@ -23,6 +24,8 @@ function itemOf(box) {
 		alarm: box.alarm,
 		errors: box.errors_minute,
 		load: box.load,
+		loops: box.loops,
+		lid: box.kind === 'switch' ? box.lid : 0,
 		children: null,
 		title: box.kind === 'switch' || !more ? box.name : `${box.name} and ${count(more)} more`,
 		note: box.hosts ? plural(box.hosts, 'host') : '',
@@ -75,11 +78,12 @@ function groupItem(group, members) {
 			alarm: 0,
 			errors_minute: 0,
 			load: 0,
+			loops: 0,
 		}),
 		name: first?.name ?? group.name,
 	};
 	for (const member of members) {
-		for (const name of ['hosts', 'lost', 'slow', 'unhealthy', 'silent', 'errors'])
+		for (const name of ['hosts', 'lost', 'slow', 'unhealthy', 'silent', 'errors', 'loops'])
 			item[name] += member[name];
 		item.alarm = Math.max(item.alarm, member.alarm);
 		item.load = Math.max(item.load, member.load);
@@ -272,15 +276,31 @@ export function addMissing(model, missing, past, ways) {
 	for (const node of missing.nodes) {
 		const peer = find(node.peer);
 		if (node.type === 'switch') addGhost(model, node, peer, past.get(node.guid), byGuid);
-		else if (peer) visible(peer).hostsGone++;
+		else addGone(peer, node);
 	}
 	for (const link of missing.links) addLost(model, find(link.guid), find(link.peer));
+}
+
+// At the box that it was connected to.
+function addGone(peer, node) {
+	if (!peer) return;
+	visible(peer).switchesGone += node.switches;
+	visible(peer).hostsGone += node.hosts;
+}
+
+// What went with a switch: "and 8 hosts".
+function behind(node) {
+	const more = [
+		node.switches > 1 && plural(node.switches - 1, 'switch', 'switches'),
+		node.hosts && plural(node.hosts, 'host'),
+	].filter(Boolean);
+	return more.length ? ` and ${more.join(' and ')}` : '';
 }
 
 function addGhost(model, node, peer, known, byGuid) {
 	if (!peer || byGuid.has(node.guid)) return;
 	if (peer.kind !== 'switch' || visible(peer) !== peer) {
-		visible(peer).switchesGone++;
+		addGone(peer, node);
 		return;
 	}
 	const level = known?.level ?? (peer.level > 1 ? peer.level - 1 : model.root.level > 1 ? 2 : 1);
@@ -298,6 +318,7 @@ function addGhost(model, node, peer, known, byGuid) {
 		gone: true,
 		title: node.name || 'gone',
 		note: '',
+		behind: behind(node),
 	};
 	const children = parent.children;
 	const at = children.findIndex((child) => child.level === level && child.guid > node.guid);
@@ -350,6 +371,20 @@ function addLost(model, one, other) {
 		});
 }
 
+// Gives each item the shorter forms of its name, among those beside it.
+export function shorten(model) {
+	const rows = new Map();
+	for (const item of model.items) {
+		const row = `${item.kind === 'host'} ${item.level}`;
+		if (rows.has(row)) rows.get(row).push(item);
+		else rows.set(row, [item]);
+	}
+	for (const items of rows.values()) {
+		const forms = shortNames(items.map((item) => item.name));
+		for (const item of items) item.forms = forms.get(item.name);
+	}
+}
+
 // The switches and their neighbours, for the time when one of them is gone.
 export function remember(model, past) {
 	const neighbours = new Map();
@@ -382,10 +417,13 @@ function hiddenLost(item, model) {
 }
 
 function wordsFor(item, model) {
-	if (item.gone) return [`${item.title} is gone`, 'bad'];
-	if (item.switchesGone)
-		return [`${plural(item.switchesGone, 'switch', 'switches')} gone`, 'bad'];
-	if (item.hostsGone) return [`${plural(item.hostsGone, 'host')} gone`, 'bad'];
+	if (item.gone)
+		return [`${item.title}${item.behind} ${item.behind ? 'are' : 'is'} gone`, 'bad'];
+	const gone = [
+		item.switchesGone && plural(item.switchesGone, 'switch', 'switches'),
+		item.hostsGone && plural(item.hostsGone, 'host'),
+	].filter(Boolean);
+	if (gone.length) return [`${gone.join(' and ')} gone`, 'bad'];
 	if (item.silent)
 		return [item.switches === 1 ? `${item.name} is silent` : 'silent device', 'bad'];
 	if (item.unhealthy) return [plural(item.unhealthy, 'unhealthy port'), 'bad'];

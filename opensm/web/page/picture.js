@@ -10,6 +10,7 @@ import {
 	boxModel,
 	judge,
 	remember,
+	shorten,
 	visible,
 	wholeModel,
 } from './model.js';
@@ -149,6 +150,7 @@ export class Picture {
 		this.model = model;
 		this.measured = state.summary.window > 0;
 		this.words = judge(model);
+		shorten(model);
 		this.selected =
 			this.selected &&
 			(model.items.find((item) => item.id === this.selected.id) ??
@@ -175,6 +177,11 @@ export class Picture {
 			bundle.flat = this.places.kind !== 'levels' || bundle.a.level === bundle.b.level;
 		this.describe();
 		this.paint();
+	}
+
+	// More than one, by which boxes are arranged.
+	hasLevels() {
+		return this.places?.kind === 'levels' && this.places.top > 1;
 	}
 
 	rowsShown() {
@@ -310,7 +317,7 @@ export class Picture {
 	// In words, for those who do not see it.
 	describe() {
 		const { summary } = this.state;
-		const rule = { levels: `${this.places.top} levels`, ring: 'a ring', flat: 'no levels' }[
+		const rule = { levels: plural(this.places.top, 'level'), ring: 'a ring', flat: 'no levels' }[
 			this.places.kind
 		];
 		const wrong = this.words
@@ -499,6 +506,7 @@ export class Picture {
 			hit.title,
 			hit.kind !== 'switch' && hit.switches && plural(hit.switches, 'switch', 'switches'),
 			hit.hosts && plural(hit.hosts, 'host'),
+			hit.loops && plural(hit.loops, 'loop'),
 			hit.words && `✕ ${hit.words}`,
 			this.measured && hit.load > 0 && `${percent(hit.load)} busy`,
 		]
