@@ -892,17 +892,18 @@ START_TEST(test_problems_name_partitions)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
 	static const char *const told[] = {
-		"partitions.conf:1: partition 'A' (0x0001): GUID 0x00000000dead0001 is not in the "
-		"subnet",
-		"partitions.conf:2: partition 0x0002: no port of the subnet is in "
-		"0x00000000dead0001-0x00000000dead0002",
+		("partitions.conf:1: partition 'A' (0x0001): GUID 0x00000000dead0001 is not in the "
+		 "subnet"),
+		("partitions.conf:2: partition 0x0002: no port of the subnet is in "
+		 "0x00000000dead0001-0x00000000dead0002"),
 		"partitions.conf:2: partition 0x0002: it has no member in the subnet",
-		"partitions.conf:3: partition 'C' (0x0003): no node of the subnet is called "
-		"\"nobody\"",
+		("partitions.conf:3: partition 'C' (0x0003): no node of the subnet is called "
+		 "\"nobody\""),
 		"partitions.conf:3: partition 'C' (0x0003): it has no member in the subnet",
 	};
-	struct partition_rules *rules = parse("A=1: 0xdead0001, ALL;\n"
-					      "0x2: 0xdead0001-0xdead0002;\nC=3: \"nobody\";\n");
+	static const char text[] = "A=1: 0xdead0001, ALL;\n0x2: 0xdead0001-0xdead0002;\n"
+				   "C=3: \"nobody\";\n";
+	struct partition_rules *rules = parse(text);
 	struct options *options = options_new();
 	struct partitions *partitions = partitions_make(rules, options, fabric);
 

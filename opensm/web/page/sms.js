@@ -86,7 +86,7 @@ function agreement(row) {
 function replica(replication) {
 	return element('p', {
 		text: !replication.key
-			? 'Nothing is replicated: there is no replication_key_file.'
+			? 'Nothing is replicated, as replication_key_file is not set.'
 			: `${
 					replication.whole
 						? 'All that the master replicates is stored here.'
