@@ -196,7 +196,7 @@ def modules():
 def alone():
     """modules.mjs, if there is node: as modules they need a package.json beside them."""
     if not shutil.which('node'):
-        print('SKIP modules.mjs: there is no node, which is in the package nodejs')
+        print('SKIP modules.mjs: node is missing, from the package nodejs')
         return
     with tempfile.TemporaryDirectory(prefix='page.') as room:
         for name in os.listdir(SOURCES):

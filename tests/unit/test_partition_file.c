@@ -878,8 +878,8 @@ START_TEST(test_cut_off)
 	ck_assert_uint_eq(partitions->problems->len, 1);
 	ck_assert_str_eq(partitions->problems->pdata[0],
 			 "partitions.conf:2: partition 'A' (0x0001): it has indx0, but the SM's "
-			 "port is a limited member of it: programs at 3 port(s) that have this P_Key at "
-			 "index 0 cannot query the SA");
+			 "port is a limited member of it: programs at 3 port(s) that have this "
+			 "P_Key at index 0 cannot query the SA");
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
