@@ -185,6 +185,37 @@ async function keyboard(page) {
 		'Escape closes the details',
 		await page.evaluate(() => document.getElementById('inspector').hidden),
 	);
+	await page.click('#tab-links');
+	await until('links', 3000, () => page.locator('#links button').count());
+	check(
+		'the rows of another table are one stop of Tab, too',
+		(await page.locator('#links tbody button:not([tabindex="-1"])').count()) === 1,
+	);
+	await page.locator('#links tbody button').first().focus();
+	for (let i = 0; i < 22; i++) await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('ArrowRight');
+	const where = () =>
+		page.evaluate(() => [
+			document.activeElement?.closest('tr')?.rowIndex,
+			document.activeElement?.closest('td')?.cellIndex,
+			document.querySelector('#links .scroll').scrollTop > 100,
+		]);
+	check('arrows move there', String(await where()) === '23,1,true', await where());
+	const row = () =>
+		page.evaluate(() =>
+			[...document.activeElement.closest('tr').children]
+				.slice(0, 2)
+				.map((cell) => cell.textContent)
+				.join(),
+		);
+	const cables = await row();
+	const old = await page.evaluateHandle(() => document.querySelector('#links .scroll'));
+	await until('new figures', 8000, () => old.evaluate((box) => !box.isConnected));
+	check(
+		'new figures leave that row',
+		(await row()) === cables && (await where())[1] === 1,
+		[await row(), cables],
+	);
 	await page.locator('#tab-ports').focus();
 	await page.keyboard.press('ArrowRight');
 	check(
@@ -194,7 +225,30 @@ async function keyboard(page) {
 	);
 	await page.keyboard.press('Home');
 	await until('ports', 3000, () => page.locator('#ports-body button').count());
+	check(
+		'the rows of the table are one stop of Tab',
+		(await page.locator('#ports-body button:not([tabindex="-1"])').count()) === 1,
+	);
+	const port = () => page.evaluate(() => document.activeElement?.dataset?.row);
 	await page.locator('#ports-body button').first().focus();
+	const first = await port();
+	await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('ArrowDown');
+	const third = await port();
+	await page.keyboard.press('ArrowUp');
+	check('arrows move in it', first && third && ![first, third].includes(await port()), third);
+	await page.keyboard.press('End');
+	await until('the last row', 3000, async () => !(await page.evaluate((one) => one === document.activeElement?.dataset?.row, first)));
+	const last = await port();
+	check('End goes to its end', last && last !== third, last);
+	await page.keyboard.press('PageUp');
+	await page.keyboard.press('Home');
+	check('and Home to its beginning', (await port()) === first, await port());
+	await sleep(1500);
+	check('which stays when its figures change', (await port()) === first, await port());
+	await page.keyboard.press('Shift+Tab');
+	await page.keyboard.press('Tab');
+	check('Tab comes back to the row', (await port()) === first, await port());
 	await page.keyboard.press('Enter');
 	check(
 		'both ends of a cable are shown',
@@ -377,6 +431,35 @@ storage=0x10: 0xdead0001, 0xdead0002=full, ALL;
 	0xdead0003;
 `;
 
+// On a small telephone nothing is wider than the screen, or has no room.
+async function narrow(fabric) {
+	const page = await browser.open(fabric.url, { width: 360, height: 740, touch: true });
+	await browser.ready(page);
+	for (const tab of ['ports', ...TABS, 'multicast']) {
+		await page.click(`#tab-${tab}`);
+		await sleep(250);
+		const wide = await page.evaluate(() =>
+			[...document.querySelectorAll('body *')]
+				.filter((one) => {
+					const box = one.getBoundingClientRect();
+					return (
+						box.right > innerWidth + 1 &&
+						box.width > 1 &&
+						!one.closest('.scroll, .tabs, .hidden, .troubles')
+					);
+				})
+				.map((one) => `${one.tagName} ${one.id} ${one.className}`),
+		);
+		check(`360 px, ${tab}: nothing is wider than the screen`, wide.length === 0, wide);
+		check(
+			`360 px, ${tab}: the page does not scroll sideways`,
+			await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+		);
+		await shot(page, `narrow-${tab}`);
+	}
+	await page.context().close();
+}
+
 async function shapes() {
 	const fabric = new Fabric('', COUNTED);
 	fabric.spec = join(fabric.dir, 'untidy.net');
@@ -434,6 +517,7 @@ async function shapes() {
 		const found = await browser.axe(page);
 		check('axe, problems with partitions', found.length === 0, found);
 		await shot(page, 'untidy');
+		await narrow(fabric);
 		await fabric.ctl('sim', 'unlink', 'rack2/switch', '3');
 		check(
 			'hosts behind a switch that is gone are gone',

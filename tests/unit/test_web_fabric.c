@@ -305,7 +305,7 @@ START_TEST(way_to_a_node)
 }
 END_TEST
 
-/* Cables that lead back to their switch are no bundles; the ports of a switch have its LID. */
+/* Cables that lead back to their switch are in no bundle; the ports of a switch have its LID. */
 START_TEST(loops_and_lids)
 {
 	static const char topology[] = "Switch 6 \"S-0000000000000001\" # \"sw\"\n"

@@ -417,6 +417,8 @@ export class Canvas {
 
 	// How many hosts it has: in the row of hosts, or below it if there are switches between.
 	hosts(item, area, x, scene) {
+		const frame = item.parent;
+		if (frame?.kind !== 'root' && frame?.children && !this.countsHosts(frame)) return;
 		const room = item.space * this.view.zoom;
 		const c = this.context;
 		const inRow = scene.hostsAt !== null && (area.h > 70 || item.level <= 1);

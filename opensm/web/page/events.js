@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // Events as they come, the newest first.
-import { byId, clock, element, placesIn, replace } from './words.js';
+import { byId, clock, element, oneStop, placesIn, replace } from './words.js';
 
 const KEPT = 2000;
 const SHOWN = 200;
@@ -50,6 +50,7 @@ export class Events {
 				.reverse()
 				.map((event) => this.row(event)),
 		);
+		oneStop(byId('events-body').closest('.scroll'));
 	}
 
 	row(event) {

@@ -9,8 +9,9 @@ function worst(a, b) {
 		b.lost - a.lost ||
 		b.errors - a.errors ||
 		b.slow - a.slow ||
-		b.load - a.load ||
-		a.a.title.localeCompare(b.a.title, undefined, { numeric: true })
+		Math.round(100 * b.load) - Math.round(100 * a.load) || // less is noise
+		a.a.title.localeCompare(b.a.title, undefined, { numeric: true }) ||
+		a.b.title.localeCompare(b.b.title, undefined, { numeric: true })
 	);
 }
 

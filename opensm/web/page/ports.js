@@ -60,6 +60,8 @@ const COLUMNS = [
 	{ key: 'hour', title: 'Last hour', fixed: true },
 ];
 
+const idOf = (port) => `${port.guid}:${port.port}`;
+
 const loadOf = (port) =>
 	port.load_sent === null ? null : Math.max(port.load_sent, port.load_received);
 
@@ -73,6 +75,8 @@ export class Ports {
 		this.filter = {};
 		this.head();
 		byId('ports-scroll').addEventListener('scroll', () => this.fill());
+		byId('ports-body').addEventListener('keydown', (event) => this.key(event));
+		byId('ports-body').addEventListener('focusin', (event) => this.stopAt(event.target));
 		for (const id of ['ports-text', 'ports-state', 'ports-problem'])
 			byId(id).addEventListener('input', () => this.changed());
 		byId('ports-form').addEventListener('submit', (event) => event.preventDefault());
@@ -236,8 +240,7 @@ export class Ports {
 			below = space();
 		above.firstChild.style.height = `${first * ROW}px`;
 		below.firstChild.style.height = `${(this.rows.length - last) * ROW}px`;
-		replace(
-			byId('ports-body'),
+		byId('ports-body').replaceChildren(
 			above,
 			...this.rows.slice(first, last).map((port, i) => this.row(port, first + i)),
 			below,
@@ -246,6 +249,7 @@ export class Ports {
 		byId('ports-count').textContent =
 			`${count(this.rows.length)} ports${this.next ? ', more below' : ''}`;
 		byId('ports-none').hidden = this.rows.length > 0;
+		this.oneStop();
 		if (focused)
 			byId('ports-body')
 				.querySelector(`[data-row="${focused}"]`)
@@ -258,7 +262,7 @@ export class Ports {
 	row(port, i) {
 		const bad = port.lost || port.condition || port.silent || port.alarm >= 3;
 		const warn = port.slow || port.errors_minute > 0 || port.alarm === 2;
-		const id = `${port.guid}:${port.port}`;
+		const id = idOf(port);
 		return element(
 			'tr',
 			{ class: bad ? 'bad' : warn ? 'warning' : '', 'aria-rowindex': String(i + 2) },
@@ -284,6 +288,48 @@ export class Ports {
 				});
 			}),
 		);
+	}
+
+	// ---- the keyboard: the rows are one stop of Tab, in which arrows move ----
+
+	stopAt(button) {
+		const { row } = button.dataset;
+		if (!row) return;
+		this.stop = row;
+		for (const one of byId('ports-body').querySelectorAll('[data-row]'))
+			one.tabIndex = one === button ? 0 : -1;
+	}
+
+	// At the row where the keyboard was, or at the first one to be seen.
+	oneStop() {
+		const buttons = [...byId('ports-body').querySelectorAll('[data-row]')];
+		const stop = buttons.find((one) => one.dataset.row === this.stop) ?? buttons[0];
+		for (const one of buttons) one.tabIndex = one === stop ? 0 : -1;
+	}
+
+	key(event) {
+		const box = byId('ports-scroll');
+		const page = Math.max(1, Math.floor(box.clientHeight / ROW) - 2);
+		const step = {
+			ArrowUp: -1,
+			ArrowDown: 1,
+			PageUp: -page,
+			PageDown: page,
+			Home: -Infinity,
+			End: Infinity,
+		}[event.key];
+		const now = this.rows.findIndex((port) => idOf(port) === event.target.dataset.row);
+		if (!step || now < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+		event.preventDefault();
+		const to = Math.max(0, Math.min(this.rows.length - 1, now + step));
+		const top = to * ROW;
+		if (top < box.scrollTop) box.scrollTop = top;
+		else if (top + 2 * ROW > box.scrollTop + box.clientHeight)
+			box.scrollTop = top + 2 * ROW - box.clientHeight;
+		this.fill();
+		byId('ports-body')
+			.querySelector(`[data-row="${idOf(this.rows[to])}"]`)
+			?.focus({ preventScroll: true });
 	}
 
 	async drawSparks() {

@@ -19,13 +19,92 @@ export function element(tag, properties = {}, ...children) {
 	return made;
 }
 
+const FOCUSABLE = 'button, summary, a, input, select, [tabindex]';
+const SCROLLED = '.scroll, .troubles';
+// What an element is about, which other figures do not change: of a table, also its row.
+function labelOf(one) {
+	const row = [...(one.closest('tr')?.children ?? [])].slice(0, 2);
+	return [one.getAttribute('aria-label'), one, ...row]
+		.map((part) => part?.textContent ?? part)
+		.join(' ');
+}
+
+// Whoever reads there, or is there by the keyboard, stays where they are.
 export function replace(parent, ...children) {
+	const scrolls = [...parent.querySelectorAll(SCROLLED)].map((one) => [
+		one.scrollTop,
+		one.scrollLeft,
+	]);
+	const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+	const at = focused ? [...parent.querySelectorAll(FOCUSABLE)].indexOf(focused) : -1;
 	parent.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+	parent.querySelectorAll(SCROLLED).forEach((one, i) => {
+		if (scrolls[i]) [one.scrollTop, one.scrollLeft] = scrolls[i];
+	});
+	if (at < 0) return;
+	const list = [...parent.querySelectorAll(FOCUSABLE)];
+	const same = list.filter((one) => labelOf(one) === labelOf(focused));
+	(same.includes(list[at]) ? list[at] : (same[0] ?? list[at]))?.focus({ preventScroll: true });
+}
+
+// ---- buttons of a table: one stop of Tab, in which arrows move ----
+
+const buttonsOf = (box) => [...box.querySelectorAll('tbody button')];
+
+function oneStopAt(box, button) {
+	for (const one of buttonsOf(box)) one.tabIndex = one === button ? 0 : -1;
+}
+
+// To the button that many rows away in the same column, or many buttons away in the row.
+function neighbourOf(button, rows, columns) {
+	const cell = button.closest('td, th'),
+		row = cell.parentElement;
+	if (columns) {
+		const list = [...row.querySelectorAll('button')];
+		return list[list.indexOf(button) + columns];
+	}
+	const all = [...row.parentElement.children];
+	const to = Math.max(0, Math.min(all.length - 1, all.indexOf(row) + rows));
+	return all[to].children[cell.cellIndex]?.querySelector('button');
+}
+
+const STEPS = {
+	ArrowUp: [-1, 0],
+	ArrowDown: [1, 0],
+	PageUp: [-10, 0],
+	PageDown: [10, 0],
+	Home: [-Infinity, 0],
+	End: [Infinity, 0],
+	ArrowLeft: [0, -1],
+	ArrowRight: [0, 1],
+};
+
+// After the rows have changed; the first call makes the keys work.
+export function oneStop(box) {
+	if (!box.dataset.rows) {
+		box.dataset.rows = 'one stop';
+		box.addEventListener(
+			'focusin',
+			({ target }) => target.closest('tbody button') && oneStopAt(box, target),
+		);
+		box.addEventListener('keydown', (event) => {
+			const step = STEPS[event.key],
+				button = event.target.closest('tbody button');
+			if (!step || !button || event.ctrlKey || event.metaKey || event.altKey) return;
+			event.preventDefault();
+			neighbourOf(button, ...step)?.focus();
+		});
+	}
+	oneStopAt(
+		box,
+		buttonsOf(box).find((one) => one === document.activeElement) ?? buttonsOf(box)[0],
+	);
+	return box;
 }
 
 // A column: [title, class]. A row: list of texts or nodes.
 export function table(caption, columns, rows) {
-	return element(
+	const box = element(
 		'div',
 		{ class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
 		element(
@@ -62,6 +141,7 @@ export function table(caption, columns, rows) {
 			),
 		),
 	);
+	return oneStop(box);
 }
 
 // {columns, rows} of the API as objects.
