@@ -254,12 +254,22 @@ def fabric(web, daemon):
         status, _, text = web.ask(f'/api/v1/{path}')
         check(f'/api/v1/{path}', status == expected and isinstance(json.loads(text), dict),
               (status, text))
-    subprocess.run([os.path.abspath('./opensm/opensmctl/opensmctl'), '-s', daemon.socket, 'sim',
-                    'unlink', 'host-5', '1'], check=True, capture_output=True)
-    check('a host less', wait_for(lambda: web.json('/api/v1/summary')['totals']['hosts'] == 15))
+    control = [os.path.abspath('./opensm/opensmctl/opensmctl'), '-s', daemon.socket]
+    stale = {'Cache-Control': 'max-stale'}
+    before = web.json('/api/v1/summary')['serial']
+    for _ in range(2):  # rates are known after the second
+        subprocess.run([*control, 'perfmgr', 'sweep'], check=True, capture_output=True)
+        check('a newer image', wait_for(lambda: web.json('/api/v1/events?n=1')['image'] > before))
+    status, _, text = web.ask('/api/v1/summary', **stale)
+    check('old counters at once', status == 200 and json.loads(text)['serial'] == before, text[:200])
+    check('and soon the new ones', wait_for(lambda: json.loads(web.ask(
+        '/api/v1/summary', **stale)[2])['serial'] > before))
+    subprocess.run([*control, 'sim', 'unlink', 'host-5', '1'], check=True, capture_output=True)
+    check('a host less', wait_for(lambda: web.json('/api/v1/health')['state'].find(' 15 hosts') > 0))
+    status, _, text = web.ask('/api/v1/summary', **stale)
+    check('never another subnet', json.loads(text)['totals']['hosts'] == 15, text[:300])
     check('modified', web.ask('/api/v1/summary', **{'If-None-Match': tag})[0] == 200)
-    subprocess.run([os.path.abspath('./opensm/opensmctl/opensmctl'), '-s', daemon.socket, 'sim',
-                    'link', 'host-5', '1'], check=True, capture_output=True)
+    subprocess.run([*control, 'sim', 'link', 'host-5', '1'], check=True, capture_output=True)
     check('and again', wait_for(lambda: web.json('/api/v1/summary')['totals']['hosts'] == 16))
 
 

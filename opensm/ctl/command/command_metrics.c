@@ -288,6 +288,7 @@ static GVariant *describe(struct command_call *call)
 	answer_begin(&builder);
 	answer_guid(&builder, "run", journal ? journal_run(journal) : 0);
 	answer_number(&builder, "serial", journal ? journal_image(journal) : 0);
+	answer_number(&builder, "generation", call->subnet ? call->subnet->generation : 0);
 	return g_variant_builder_end(&builder);
 }
 

@@ -2,7 +2,9 @@
 /*
  * The last image of the fabric stays mapped. A request asks the daemon only whether there is a
  * newer one, which requests within half a second share; the image is asked for if there is. Answers
- * have the number of their image as ETag, so that a page that asks again costs nothing.
+ * have the number of their image as ETag, so that a page that asks again costs nothing. A request
+ * with "Cache-Control: max-stale" is answered from the last image while a newer one is made, if
+ * that has other counters only.
  */
 #include "web/api/fabric.h"
 
@@ -40,6 +42,7 @@ struct views {
 	struct fabric_view *view; /* NULL: none yet */
 	GPtrArray *clients;	  /* of struct client: those that wait */
 	bool asks;		  /* the daemon is being asked */
+	bool refreshes;		  /* for an image of the same subnet as that of the view */
 };
 
 static void client_free(gpointer data)
@@ -113,19 +116,43 @@ static GPtrArray *take_clients(struct views *views)
 	GPtrArray *clients = views->clients;
 
 	views->clients = g_ptr_array_new_with_free_func(client_free);
-	views->asks = false;
+	views->asks = views->refreshes = false;
 	return clients;
+}
+
+static void answer_if_there(const struct client *client, const struct fabric_view *view)
+{
+	if (!request_is_gone(client->request))
+		answer(client, view);
 }
 
 static void answer_all(struct views *views)
 {
 	g_autoptr(GPtrArray) clients = take_clients(views);
 
-	for (guint i = 0; i < clients->len; i++) {
-		const struct client *client = clients->pdata[i];
+	for (guint i = 0; i < clients->len; i++)
+		answer_if_there(clients->pdata[i], views->view);
+}
 
-		if (!request_is_gone(client->request))
-			answer(client, views->view);
+/* RFC 9111, 5.2.1.2; any age will do. */
+static bool takes_stale(const struct request *request)
+{
+	const char *control = request_header(request, "Cache-Control");
+
+	return control && strstr(control, "max-stale") != NULL;
+}
+
+static void answer_patient(struct views *views)
+{
+	for (guint i = 0; i < views->clients->len;) {
+		const struct client *client = views->clients->pdata[i];
+
+		if (takes_stale(client->request)) {
+			answer_if_there(client, views->view);
+			g_ptr_array_remove_index(views->clients, i);
+		} else {
+			i++;
+		}
 	}
 }
 
@@ -162,27 +189,38 @@ static void on_image(void *arg, struct reply *reply)
 		fail_all(views, CONTROL_UNREACHABLE, error->message);
 }
 
-/* {"run":"0x...","serial":N} of what an image would show. */
-static bool is_current(const struct views *views, GBytes *text)
+enum standing { OF_ANOTHER_SUBNET, OF_OLD_COUNTERS, CURRENT };
+
+/* Of the view, by {"run":"0x...","serial":N,"generation":N} of what an image would show. */
+static enum standing standing_of(const struct views *views, GBytes *text)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
 	JsonObject *object = json_read(parser, text);
 	const char *run = json_text(object, "run");
 	const struct image_header *header = views->view ? fabric_view_header(views->view) : NULL;
 
-	return header && g_ascii_strtoull(run, NULL, 16) == header->run &&
-	       json_number(object, "serial") == (gint64)header->serial;
+	if (!header || g_ascii_strtoull(run, NULL, 16) != header->run)
+		return OF_ANOTHER_SUBNET;
+	if (json_number(object, "serial") == (gint64)header->serial)
+		return CURRENT;
+	return json_number(object, "generation") == (gint64)header->generation ? OF_OLD_COUNTERS
+									     : OF_ANOTHER_SUBNET;
 }
 
 static void on_serial(void *arg, enum control_status status, GBytes *text)
 {
 	struct views *views = arg;
+	enum standing standing =
+		status == CONTROL_DONE ? standing_of(views, text) : OF_ANOTHER_SUBNET;
 	g_autofree char *why = NULL;
 	gsize size;
 
-	if (status == CONTROL_DONE && is_current(views, text)) {
+	if (standing == CURRENT) {
 		answer_all(views);
 	} else if (status == CONTROL_DONE) {
+		views->refreshes = standing == OF_OLD_COUNTERS;
+		if (views->refreshes)
+			answer_patient(views);
 		link_ask(views->link, "image descriptor", PATIENCE_MS, on_image, views);
 	} else {
 		why = g_strndup(g_bytes_get_data(text, &size), g_bytes_get_size(text));
@@ -197,6 +235,8 @@ static void ask(struct web *web, struct request *request, fabric_answer_fn *ques
 
 	*client = (struct client){web, request_ref(request), question};
 	g_ptr_array_add(views->clients, client);
+	if (views->refreshes)
+		answer_patient(views);
 	if (views->asks)
 		return;
 	views->asks = true;
