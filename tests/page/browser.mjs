@@ -52,7 +52,8 @@ export class Browser {
 		page.on(
 			'console',
 			(said) =>
-				['error', 'warning'].includes(said.type()) && page.complaints.push(said.text()),
+				['error', 'warning'].includes(said.type()) &&
+				page.complaints.push(`${said.text()} ${said.location().url}`),
 		);
 		page.on('pageerror', (error) => page.complaints.push(`${error.message} ${error.stack}`));
 		page.on('dialog', (dialog) => {

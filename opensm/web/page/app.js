@@ -165,18 +165,19 @@ async function lookAtFabric() {
 		showTab();
 		return;
 	}
+	const stale = !state.summary; // for the first picture
+	state.stale = stale;
 	const [summary, wrong, nodes] = await Promise.all([
-		ask('summary'),
-		ask('ports', { problem: 'any', limit: 200 }),
-		ask('nodes', { problem: 'silent', limit: 50 }),
+		ask('summary', {}, { stale }),
+		ask('ports', { problem: 'any', limit: 200 }, { stale }),
+		ask('nodes', { problem: 'silent', limit: 50 }, { stale }),
 	]);
 	Object.assign(state, { summary, ports: rowsOf(wrong.ports), nodes: rowsOf(nodes.nodes) });
 	await picture.refresh(state);
 	state.busy = picture.busiest();
 	showState();
 	showTab();
-	if (!document.body.dataset.ready)
-		document.body.dataset.ready = String(Math.round(performance.now()));
+	if (stale) lookAtCountersSoon();
 }
 
 const guarded = (run) => async () => {

@@ -50,7 +50,7 @@ export class Picture {
 		const small = state.summary.totals.switches <= WHOLE_MAX;
 		this.small = small;
 		const answers = new Map();
-		if (small) answers.set('', await ask('whole'));
+		if (small) answers.set('', await ask('whole', {}, { stale: state.stale }));
 		else answers.set('', state.summary);
 		await this.askForOpen(answers, small, state);
 		await this.askForWays(state.missing);
@@ -310,6 +310,7 @@ export class Picture {
 		scene.callouts = this.calls();
 		this.canvas.callouts(scene);
 		this.scene = scene;
+		document.body.dataset.ready ??= String(Math.round(performance.now()));
 		performance.clearMeasures('picture');
 		performance.measure('picture', { start });
 	}

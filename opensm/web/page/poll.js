@@ -20,11 +20,14 @@ function address(name, args) {
 	return API + name + (text ? `?${text}` : '');
 }
 
-// The answer as an object; throws a Failure.
-export async function ask(name, args = {}, patience = PATIENCE_MS) {
+// The answer as an object; throws a Failure. stale: old counters will do.
+export async function ask(name, args = {}, { patience = PATIENCE_MS, stale = false } = {}) {
 	let answer, body;
 	try {
-		answer = await fetch(address(name, args), { signal: AbortSignal.timeout(patience) });
+		answer = await fetch(address(name, args), {
+			signal: AbortSignal.timeout(patience),
+			headers: stale ? { 'Cache-Control': 'max-stale' } : {},
+		});
 		body = await answer.text();
 	} catch (error) {
 		throw new Failure(
@@ -53,7 +56,7 @@ export async function follow(news, lost, first) {
 		failures = 0;
 	for (;;) {
 		try {
-			const answer = await ask('wait', { since }, WAIT_MS);
+			const answer = await ask('wait', { since }, { patience: WAIT_MS });
 			const restarted = run !== null && run !== answer.run;
 			failures = 0;
 			run = answer.run;
