@@ -47,6 +47,30 @@ function missing() {
 	check('what returns is not', all.hosts === 4 && all.switches === 3, all.hosts);
 }
 
+async function verified() {
+	const all = new Missing();
+	const down = { change: 'link_down', guid: guid(9), port: 4, peer_guid: guid(8), peer_port: 1 };
+	all.take([gone(5, { more_hosts: 8 }), gone(6), down]);
+	all.take([{ ...gone(3), change: 'nodes_new' }]);
+	const asked = [];
+	await all.verify(async (name, { node }) => {
+		asked.push(node);
+		const row = node === guid(9) ? [4, 'down', null] : [1, 'active', guid(1)];
+		return {
+			ports: {
+				columns: ['port', 'state', 'peer_guid'],
+				rows: node === guid(6) ? [] : [row],
+			},
+		};
+	});
+	check('what came back behind another is there', all.nodes.length === 1, all.nodes);
+	check('what did not, is not', all.nodes[0].guid === guid(6) && all.links.length === 1);
+	await all.verify(() => check('nothing is asked twice', false));
+	check('each was looked for', asked.length === 3, asked);
+	all.take([{ change: 'accepted', text: 'accepted' }]);
+	check('what was accepted is not missing', !all.nodes.length && !all.links.length);
+}
+
 // ---- a picture ----
 
 const BOXES = [
@@ -206,6 +230,7 @@ function sms() {
 }
 
 missing();
+await verified();
 places();
 labels();
 partitions();

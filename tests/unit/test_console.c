@@ -753,6 +753,8 @@ START_TEST(health_of_losses)
 	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 1 switch fewer than within the last ");
 	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 1 host fewer than within the last ");
 	ask("health accept");
+	expect("events 1", "the present nodes and cables were accepted");
+	expect("events 1 json", "\"change\":\"accepted\"");
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up: 19 switches, 15 hosts");
 	set_node("host-5", false);
 	set_node("host-6", false);

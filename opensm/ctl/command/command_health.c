@@ -768,7 +768,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	if (call->n > 1 || (word && !accept && !security))
 		return command_usage(error, "expected accept, security or nothing");
 	if (accept && call->env->journal)
-		census_accept(journal_census(call->env->journal));
+		journal_accept(call->env->journal);
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER) {
 		call->subnet = NULL; /* an old one, from when it was MASTER */
 		call->fabric = NULL;

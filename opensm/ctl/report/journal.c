@@ -514,6 +514,15 @@ struct census *journal_census(struct journal *journal)
 	return &journal->census;
 }
 
+void journal_accept(struct journal *journal)
+{
+	struct journal_entry *entry =
+		note(journal, "node", "the present nodes and cables were accepted");
+
+	entry->change = "accepted";
+	census_accept(&journal->census);
+}
+
 bool journal_last_change(const struct journal *journal, uint64_t *ago_s)
 {
 	if (!journal || !journal->changed_ns)

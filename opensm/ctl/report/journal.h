@@ -23,7 +23,7 @@ struct journal_entry {
 	char *text;
 	/*
 	 * For changes of the subnet, as in struct changes_line; for "counter" which one of which
-	 * port; otherwise NULL and 0.
+	 * port; "accepted" of journal_accept(); otherwise NULL and 0.
 	 */
 	const char *change;
 	uint64_t guid, peer_guid;
@@ -79,6 +79,8 @@ void journal_unwait(struct journal *journal, struct journal_waiter *waiter);
 /* Census of the switches and hosts of published subnets, and its time window in ns. */
 #define JOURNAL_WINDOW_NS(options) (MAX((options)->health_window, 1) * NS_PER_S)
 struct census *journal_census(struct journal *journal);
+/* From now on the present nodes and cables are as they should be. An entry with change "accepted". */
+void journal_accept(struct journal *journal);
 
 /* Seconds since nodes or links came or went or the first subnet was published; false: never. */
 bool journal_last_change(const struct journal *journal, uint64_t *ago_s);

@@ -173,6 +173,7 @@ async function lookAtFabric() {
 		ask('nodes', { problem: 'silent', limit: 50 }, { stale }),
 	]);
 	Object.assign(state, { summary, ports: rowsOf(wrong.ports), nodes: rowsOf(nodes.nodes) });
+	await state.missing.verify(ask);
 	await picture.refresh(state);
 	state.busy = picture.busiest();
 	showState();

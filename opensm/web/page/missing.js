@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // What was there and is not: by the events, as the fabric does not have it any more.
 
+import { rowsOf } from './words.js';
+
+const VERIFIED_MAX = 20;
 const end = (guid, port) => `${guid}:${port}`;
 
 function typeOf(text) {
@@ -27,6 +30,7 @@ export class Missing {
 	}
 
 	clear() {
+		this.unsure = true;
 		this.byNode = new Map();
 		this.byEnd = new Map();
 	}
@@ -57,6 +61,9 @@ export class Missing {
 				ends: [end(guid, event.port), end(event.peer_guid, event.peer_port)],
 			});
 		else if (change === 'nodes_new') this.returned(guid);
+		else if (change === 'accepted') this.clear();
+		// Nodes that went together may come back behind another one.
+		if (change === 'nodes_new' || change === 'link_up') this.unsure = true;
 	}
 
 	restored(ends) {
@@ -69,6 +76,20 @@ export class Missing {
 		this.byNode.delete(guid);
 		for (const [key, link] of this.byEnd)
 			if (link.guid === guid || link.peer === guid) this.byEnd.delete(key);
+	}
+
+	// Looks for those that are there all the same. ask: that of poll.js
+	async verify(ask) {
+		if (!this.unsure) return;
+		this.unsure = false;
+		for (const { guid } of this.nodes.slice(0, VERIFIED_MAX))
+			if ((await ask('ports', { node: guid, limit: 1 })).ports.rows.length)
+				this.returned(guid);
+		for (const { guid, ends } of this.links.slice(0, VERIFIED_MAX)) {
+			const ports = rowsOf((await ask('ports', { node: guid })).ports);
+			const port = ports.find((one) => ends.includes(end(guid, one.port)));
+			if (port && port.state !== 'down' && port.peer_guid) this.restored(ends);
+		}
 	}
 
 	get switches() {
