@@ -259,13 +259,26 @@ async function keyboard(page) {
 	check('with counters', (await text(page, 'inspector')).includes('PortXmitData'));
 }
 
-async function finds(page) {
+async function finds(fabric, page) {
 	await page.fill('#find-text', 'leaf-2-1');
 	await page.keyboard.press('Enter');
 	check(
 		'a node is found and shown',
 		await until('node', 4000, async () => (await text(page, 'inspector')).includes('leaf-2-1')),
 	);
+	const guid = JSON.parse(await fabric.ctl('status', 'json')).sm_guid;
+	await page.fill('#find-text', guid);
+	await page.keyboard.press('Enter');
+	check(
+		'by the GUID of a port, too',
+		await until('node', 4000, async () => (await text(page, 'inspector')).includes('host-')),
+		await text(page, 'inspector'),
+	);
+	await page.fill('#find-text', '0xdead');
+	await page.keyboard.press('Enter');
+	check('or it says that there is none', (await seen(page, 'found', 'no node has')) === true);
+	await page.fill('#find-text', '');
+	await page.keyboard.press('Enter');
 	await page.click('#tab-path');
 	await page.fill('#path-from', 'host-0');
 	await page.fill('#path-to', 'host-15');
@@ -289,6 +302,17 @@ async function finds(page) {
 		await until('filter', 4000, async () => (await text(page, 'ports-count')).startsWith('4 ')),
 	);
 	await page.fill('#ports-text', '');
+	await page.click('#tab-events');
+	await page.click('#theme');
+	await page.reload();
+	await browser.ready(page);
+	check(
+		'the table and the theme stay after a reload',
+		(await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark' &&
+			(await page.locator('#panel-events').isVisible()),
+	);
+	await page.click('#theme');
+	await page.click('#tab-ports');
 }
 
 async function restart(fabric, page) {
@@ -327,7 +351,7 @@ async function small() {
 		await fine(page, 'first look');
 		await numbers(fabric, page);
 		await keyboard(page);
-		await finds(page);
+		await finds(fabric, page);
 		await changes(fabric, page);
 		await fine(page, 'a fabric that changes');
 		for (const [name, how] of [
@@ -602,6 +626,23 @@ async function fatTree() {
 		const page = await browser.open(fabric.url);
 		await browser.ready(page);
 		await run(fabric, busy);
+		const scroll = page.locator('#ports-scroll');
+		for (let i = 0; i < 4; i++) {
+			const before = await text(page, 'ports-count');
+			await scroll.evaluate((box) => (box.scrollTop = box.scrollHeight));
+			await until('more ports', 8000, async () => before !== (await text(page, 'ports-count')));
+		}
+		const loaded = await text(page, 'ports-count');
+		const where = await scroll.evaluate((box) => (box.scrollTop -= 2000));
+		const old = await page.evaluateHandle(() => document.querySelector('#ports-body tr + tr'));
+		await until('new figures', 8000, () => old.evaluate((row) => !row.isConnected));
+		check(
+			'new figures leave the place in a long table',
+			loaded.startsWith('2,500') &&
+				(await text(page, 'ports-count')) === loaded &&
+				(await scroll.evaluate((box) => box.scrollTop)) === where,
+			[loaded, await text(page, 'ports-count')],
+		);
 		check(
 			'congestion is told',
 			(await seen(page, 'problems', 'busy')) === true,

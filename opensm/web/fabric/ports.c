@@ -117,7 +117,7 @@ static bool is_wanted(const struct fabric_view *view, uint32_t i, const struct a
 	const struct image_port *port = &view->image.ports[i];
 	const struct image_node *node = image_node_of(&view->image, i);
 
-	if (args->given & ARG_NODE && node->guid != args->node)
+	if (args->given & ARG_NODE && node->guid != args->node && port->guid != args->node)
 		return false;
 	if (args->given & ARG_STATE && port->state != args->state)
 		return false;

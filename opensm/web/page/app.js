@@ -64,7 +64,12 @@ const path = new Path(picture);
 const tabs = {
 	all: [...document.querySelectorAll('[role=tab]')],
 	now: 'ports',
+	named(name) {
+		return this.all.some((tab) => tab.id === `tab-${name}`) ? name : null;
+	},
 	show(name) {
+		// The same table after the page is loaded again, or by a link to it.
+		if (name !== this.now) history.replaceState(null, '', `#${name}`);
 		this.now = name;
 		for (const tab of this.all) {
 			const chosen = tab.id === `tab-${name}`;
@@ -233,8 +238,19 @@ function age() {
 
 // ---- theme ----
 
+// A browser may refuse to keep anything.
+function kept(wanted) {
+	try {
+		if (wanted) localStorage.setItem('theme', wanted);
+		return localStorage.getItem('theme');
+	} catch {
+		return null;
+	}
+}
+
 function theme(wanted) {
-	if (wanted) document.documentElement.dataset.theme = wanted;
+	const chosen = kept(wanted) ?? wanted;
+	if (['light', 'dark'].includes(chosen)) document.documentElement.dataset.theme = chosen;
 	picture.theme();
 }
 
@@ -249,13 +265,18 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => them
 
 // ---- begin ----
 
+addEventListener('hashchange', () => {
+	const name = tabs.named(location.hash.slice(1));
+	if (name) tabs.show(name);
+});
 document.addEventListener(
 	'visibilitychange',
 	() => document.hidden || (lookSoon(), lookAtFabricSoon()),
 );
 setInterval(() => document.hidden || age(), 1000);
 setInterval(() => document.hidden || state.failure || lookSoon(), QUIET_MS);
-tabs.show('ports');
+theme();
+tabs.show(tabs.named(location.hash.slice(1)) ?? 'ports');
 showState();
 ask('events', { n: 2000 })
 	.then((answer) => {

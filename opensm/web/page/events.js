@@ -8,27 +8,29 @@ const SHOWN = 200;
 export class Events {
 	constructor(go) {
 		this.go = go;
-		this.all = [];
+		this.byKey = new Map(); // in the order of their serials
 		this.kinds = new Set();
 		byId('events-kind').addEventListener('change', () => this.show());
 		byId('events-text').addEventListener('input', () => this.show());
 	}
 
 	clear() {
-		this.all = [];
+		this.byKey.clear();
+	}
+
+	get all() {
+		return [...this.byKey.values()];
 	}
 
 	// One that was repeated comes again with another serial.
 	take(events) {
 		for (const event of events) {
-			const last = this.all.findLastIndex(
-				(one) => one.time === event.time && one.text === event.text,
-			);
-			if (last >= 0) this.all.splice(last, 1);
-			this.all.push(event);
+			const key = `${event.time} ${event.text}`;
+			this.byKey.delete(key);
+			this.byKey.set(key, event);
 			this.kinds.add(event.kind);
+			if (this.byKey.size > KEPT) this.byKey.delete(this.byKey.keys().next().value);
 		}
-		this.all = this.all.slice(-KEPT);
 	}
 
 	show() {

@@ -541,7 +541,7 @@ export class Picture {
 		try {
 			rows = args
 				? (await ask('nodes', { ...args, limit: 8 })).nodes.rows
-				: [[`0x${text.slice(2).toLowerCase().padStart(16, '0')}`, text]];
+				: await this.byGuid(`0x${text.slice(2).toLowerCase().padStart(16, '0')}`);
 		} catch (failure) {
 			return replace(byId('found'), element('li', { text: failure.message }));
 		}
@@ -564,6 +564,14 @@ export class Picture {
 		);
 	}
 
+	// Of a node, or of one of its ports.
+	async byGuid(guid) {
+		const { ports } = await ask('ports', { node: guid, limit: 1 });
+		return ports.rows.length || this.model?.find(guid)
+			? [[ports.rows[0]?.[0] ?? guid, guid]]
+			: [];
+	}
+
 	// Opens what hides a node, and moves there.
 	async show(guid, peer) {
 		replace(byId('found'));
@@ -577,7 +585,8 @@ export class Picture {
 		}
 		if (!item && !this.ways.get(guid)?.length && peer) return this.show(peer);
 		if (!item) {
-			byId('picture-said').textContent = 'not in the picture';
+			byId('picture-said').textContent = 'not in the fabric now';
+			replace(byId('found'), element('li', { text: 'It is not in the fabric now.' }));
 			return;
 		}
 		for (let at = item.parent; at; at = at.parent) this.closed.delete(at.id);

@@ -163,6 +163,28 @@ export class Ports {
 		this.fill(true);
 	}
 
+	// New figures of the rows about those that are seen, if too many are loaded to ask for all.
+	async renew() {
+		const number = (this.number = (this.number ?? 0) + 1),
+			first = this.first ?? 0;
+		const after = first ? { after: idOf(this.rows[first - 1]) } : {};
+		let answer;
+		try {
+			answer = await ask('ports', { ...this.arguments(), limit: PART, ...after });
+		} catch (failure) {
+			byId('ports-fault').textContent = failure.message;
+			return;
+		}
+		if (number !== this.number) return;
+		const fresh = rowsOf(answer.ports),
+			last = fresh.length ? idOf(fresh.at(-1)) : null;
+		const end = this.rows.findIndex((port, i) => i >= first && idOf(port) === last);
+		const rest = end < 0 ? [] : this.rows.slice(end + 1);
+		if (!rest.length) this.next = answer.next;
+		this.rows = [...this.rows.slice(0, first), ...fresh, ...rest];
+		this.fill(true);
+	}
+
 	async more() {
 		if (!this.next || this.loading || this.rows.length > ROWS_MAX) return;
 		this.loading = true;
@@ -363,6 +385,8 @@ export class Ports {
 
 	refresh(measured) {
 		this.measured = measured;
-		if (byId('tab-ports').getAttribute('aria-selected') === 'true') this.reload(true);
+		if (byId('tab-ports').getAttribute('aria-selected') !== 'true') return;
+		if (this.rows.length > 2 * PART && !this.arguments().sort) this.renew();
+		else this.reload(true);
 	}
 }
