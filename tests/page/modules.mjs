@@ -87,7 +87,10 @@ const bundle = (a, b) => [a, b, 1, 0, 0, 0, 0, 0, 0];
 // Two leaves below a switch that has hosts as well: [switches], hosts of each
 function tree(hosts) {
 	const answer = {
-		boxes: { columns: BOXES, rows: [box(1, 2, hosts[0]), box(2, 1, hosts[1]), box(3, 1, hosts[2])] },
+		boxes: {
+			columns: BOXES,
+			rows: [box(1, 2, hosts[0]), box(2, 1, hosts[1]), box(3, 1, hosts[2])],
+		},
 		bundles: { columns: BUNDLES, rows: [bundle(0, 1), bundle(0, 2)] },
 		groups: {
 			columns: ['guid', 'name', 'parent', 'level', 'switches'],
@@ -114,7 +117,10 @@ function open(model, leaf, many) {
 		model,
 		model.items.find((item) => item.guid === guid(leaf)),
 		{
-			nodes: { columns: ['guid', 'name', 'unhealthy', 'silent', 'alarm', 'lid'], rows: nodes },
+			nodes: {
+				columns: ['guid', 'name', 'unhealthy', 'silent', 'alarm', 'lid'],
+				rows: nodes,
+			},
 			ports: { columns: ['peer_guid', 'lost', 'slow'], rows: ports },
 		},
 	);
@@ -138,7 +144,10 @@ function places() {
 	);
 	addMissing(model, { nodes: [], links: [] }, new Map(), new Map());
 	check('nothing is wrong with them', judge(model).length === 0);
-	check('and all are to be seen', hosts.every((host) => visible(host) === host));
+	check(
+		'and all are to be seen',
+		hosts.every((host) => visible(host) === host),
+	);
 }
 
 // ---- names that do not fit ----
@@ -189,7 +198,7 @@ function partitions() {
 		problem(`partition 'A' (0x0001): GUID ${guid(2)} is not in the subnet`, 6),
 		problem(`partition 0x0010: GUID ${guid(1)} is not in the subnet`),
 		problem(`partition 0x0010: it has no member in the subnet`),
-		problem('partition \'x: GUID 0x0000000000000001 is not in the subnet\' (0x0003): odd', 9),
+		problem("partition 'x: GUID 0x0000000000000001 is not in the subnet' (0x0003): odd", 9),
 	]);
 	check('absent members are one line a partition', absent.length === 2, absent);
 	check(

@@ -211,11 +211,10 @@ async function keyboard(page) {
 	const cables = await row();
 	const old = await page.evaluateHandle(() => document.querySelector('#links .scroll'));
 	await until('new figures', 8000, () => old.evaluate((box) => !box.isConnected));
-	check(
-		'new figures leave that row',
-		(await row()) === cables && (await where())[1] === 1,
-		[await row(), cables],
-	);
+	check('new figures leave that row', (await row()) === cables && (await where())[1] === 1, [
+		await row(),
+		cables,
+	]);
 	await page.locator('#tab-ports').focus();
 	await page.keyboard.press('ArrowRight');
 	check(
@@ -238,7 +237,12 @@ async function keyboard(page) {
 	await page.keyboard.press('ArrowUp');
 	check('arrows move in it', first && third && ![first, third].includes(await port()), third);
 	await page.keyboard.press('End');
-	await until('the last row', 3000, async () => !(await page.evaluate((one) => one === document.activeElement?.dataset?.row, first)));
+	await until(
+		'the last row',
+		3000,
+		async () =>
+			!(await page.evaluate((one) => one === document.activeElement?.dataset?.row, first)),
+	);
 	const last = await port();
 	check('End goes to its end', last && last !== third, last);
 	await page.keyboard.press('PageUp');
@@ -534,10 +538,7 @@ async function shapes() {
 			await text(page, 'partitions'),
 		);
 		await page.click('#partitions summary');
-		check(
-			'they are shown',
-			await page.locator('#partitions .guids code').first().isVisible(),
-		);
+		check('they are shown', await page.locator('#partitions .guids code').first().isVisible());
 		const found = await browser.axe(page);
 		check('axe, problems with partitions', found.length === 0, found);
 		await shot(page, 'untidy');
@@ -630,7 +631,11 @@ async function fatTree() {
 		for (let i = 0; i < 4; i++) {
 			const before = await text(page, 'ports-count');
 			await scroll.evaluate((box) => (box.scrollTop = box.scrollHeight));
-			await until('more ports', 8000, async () => before !== (await text(page, 'ports-count')));
+			await until(
+				'more ports',
+				8000,
+				async () => before !== (await text(page, 'ports-count')),
+			);
 		}
 		const loaded = await text(page, 'ports-count');
 		const where = await scroll.evaluate((box) => (box.scrollTop -= 2000));

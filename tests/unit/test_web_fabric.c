@@ -419,6 +419,8 @@ START_TEST(ports_that_fit)
 	ck_assert_uint_eq(n_rows(ask(fabric_ports, "state=down"), "ports"), 0);
 	ck_assert_uint_eq(n_rows(ask(fabric_ports, "problem=any"), "ports"), 0);
 	ck_assert_uint_eq(n_rows(ask(fabric_ports, "name=host-3&limit=1"), "ports"), 1);
+	ck_assert_uint_eq(n_rows(ask(fabric_ports, "node=0x0200000000000400"), "ports"), 1);
+	ck_assert_uint_eq(n_rows(ask(fabric_ports, "node=0x0200000000000401"), "ports"), 1);
 	ck_assert_uint_eq(n_rows(ask(fabric_nodes, "level=1"), "nodes"), 8);
 	ck_assert_uint_eq(n_rows(ask(fabric_nodes, "level=3"), "nodes"), 4);
 	ck_assert_uint_eq(n_rows(ask(fabric_nodes, "name=host-1"), "nodes"), 7);

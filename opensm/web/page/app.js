@@ -232,8 +232,8 @@ function age() {
 	byId('counters-age').textContent = !state.summary
 		? ''
 		: state.summary.counters_read
-		? `counters ${span(Math.max(0, Math.floor(Date.now() / 1000 - state.summary.counters_read)))} old`
-		: 'counters are not read';
+			? `counters ${span(Math.max(0, Math.floor(Date.now() / 1000 - state.summary.counters_read)))} old`
+			: 'counters are not read';
 }
 
 // ---- theme ----

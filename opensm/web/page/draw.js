@@ -403,8 +403,7 @@ export class Canvas {
 				item.forms,
 			);
 		}
-		if (item.hosts && !item.children && scene.showsHosts)
-			this.hosts(item, area, x, scene);
+		if (item.hosts && !item.children && scene.showsHosts) this.hosts(item, area, x, scene);
 	}
 
 	// Of several switches, only their number if there is no room for more.

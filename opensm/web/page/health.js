@@ -170,7 +170,12 @@ function fromHealth(entry, kind) {
 		kind,
 		subject: entry.subject,
 		text: split > 0 ? entry.text.slice(0, split) : entry.text,
-		advice: split > 0 && entry.subject !== 'security' ? entry.text.slice(split + 2) : null,
+		advice:
+			split > 0 && entry.subject !== 'security'
+				? entry.text
+						.slice(split + 2)
+						.replace('"health accept"', '"opensmctl health accept"')
+				: null,
 		guid: placesIn(entry.text)[0],
 	};
 }

@@ -417,8 +417,7 @@ function hiddenLost(item, model) {
 }
 
 function wordsFor(item, model) {
-	if (item.gone)
-		return [`${item.title}${item.behind} ${item.behind ? 'are' : 'is'} gone`, 'bad'];
+	if (item.gone) return [`${item.title}${item.behind} ${item.behind ? 'are' : 'is'} gone`, 'bad'];
 	const gone = [
 		item.switchesGone && plural(item.switchesGone, 'switch', 'switches'),
 		item.hostsGone && plural(item.hostsGone, 'host'),

@@ -55,7 +55,8 @@ function members(answer, pKey) {
 // ---- problems ----
 
 // "partition 'NAME' (P_KEY): GUID ... is not in the subnet"; the name is that of the last "(P_KEY)"
-const ABSENT = /^partition ('.*' \(0x[0-9a-f]{4}\)|0x[0-9a-f]{4}): GUID (0x[0-9a-f]{16}) is not in the subnet$/;
+const ABSENT =
+	/^partition ('.*' \(0x[0-9a-f]{4}\)|0x[0-9a-f]{4}): GUID (0x[0-9a-f]{16}) is not in the subnet$/;
 
 function whereOf(list) {
 	const byFile = new Map();
@@ -99,9 +100,7 @@ function placeOf(where) {
 function absentLine({ partition, members, where }, more) {
 	const few = members.length === 1;
 	const box = element('details', { open: shownAbsent.has(partition) });
-	box.addEventListener('toggle', () =>
-		shownAbsent[box.open ? 'add' : 'delete'](partition),
-	);
+	box.addEventListener('toggle', () => shownAbsent[box.open ? 'add' : 'delete'](partition));
 	box.append(
 		element(
 			'summary',
@@ -195,14 +194,12 @@ export async function showGroups() {
 			.join(', ') + (group.members.length > 4 ? ` and ${group.members.length - 4} more` : '');
 	replace(
 		byId('mgroups'),
-		...refused
-			.slice(0, 50)
-			.map((join) =>
-				element('p', {
-					class: 'bad',
-					text: `✕ ${join.node ?? join.port_guid} may not join ${join.mgid}: ${join.reason}`,
-				}),
-			),
+		...refused.slice(0, 50).map((join) =>
+			element('p', {
+				class: 'bad',
+				text: `✕ ${join.node ?? join.port_guid} may not join ${join.mgid}: ${join.reason}`,
+			}),
+		),
 		table(
 			'Multicast groups',
 			[

@@ -318,9 +318,11 @@ export class Picture {
 	// In words, for those who do not see it.
 	describe() {
 		const { summary } = this.state;
-		const rule = { levels: plural(this.places.top, 'level'), ring: 'a ring', flat: 'no levels' }[
-			this.places.kind
-		];
+		const rule = {
+			levels: plural(this.places.top, 'level'),
+			ring: 'a ring',
+			flat: 'no levels',
+		}[this.places.kind];
 		const wrong = this.words
 			.slice(0, 5)
 			.map(({ words }) => words)
