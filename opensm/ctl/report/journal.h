@@ -79,7 +79,7 @@ void journal_unwait(struct journal *journal, struct journal_waiter *waiter);
 /* Census of the switches and hosts of published subnets, and its time window in ns. */
 #define JOURNAL_WINDOW_NS(options) (MAX((options)->health_window, 1) * NS_PER_S)
 struct census *journal_census(struct journal *journal);
-/* From now on the present nodes and cables are as they should be. An entry with change "accepted". */
+/* The present nodes and cables are as they should be; an entry with change "accepted" says so. */
 void journal_accept(struct journal *journal);
 
 /* Seconds since nodes or links came or went or the first subnet was published; false: never. */
