@@ -179,6 +179,11 @@ function labels() {
 		fit(['rack-a/unit-b', 'rack-c/unit-d'], 36).every((one) => one === '' || one.includes('…')),
 		fit(['rack-a/unit-b', 'rack-c/unit-d'], 36),
 	);
+	check(
+		'names side by side are cut alike',
+		fit(['core-8-0', 'core-9-0', 'core-10-0'], 20).join() === '8,9,10',
+		fit(['core-8-0', 'core-9-0', 'core-10-0'], 20),
+	);
 	check('one name alone is cut', fit(['a-very-long-name'], 36)[0].includes('…'));
 	check('no room, no letters', fit(['leaf-0-1', 'leaf-1-0'], 3).join('') === '');
 }

@@ -446,13 +446,16 @@ export class Canvas {
 			}
 	}
 
-	// forms: shorter ones of the words
+	// forms: of a name; words that are not the name come first, if they fit
 	text(words, x, y, width, colour, forms) {
 		const c = this.context;
 		c.font = FONT;
 		c.textAlign = 'center';
 		c.textBaseline = 'middle';
-		const shown = fitted(words ?? '', forms, width, (one) => c.measureText(one).width);
+		const measure = (one) => c.measureText(one).width;
+		const isName = !forms?.length || forms[0].text === words;
+		const shown =
+			!isName && measure(words) <= width ? words : fitted(words ?? '', forms, width, measure);
 		if (!shown) return;
 		c.fillStyle = colour;
 		c.fillText(shown, x, y);

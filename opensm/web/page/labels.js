@@ -26,40 +26,34 @@ function cuts(names) {
 		.flatMap((letter, i) => (SEPARATOR.test(letter) && i + 1 < shortest ? [i + 1] : []));
 }
 
-// Map from each name to its shorter forms, the longest first. Equal names count as one.
+// Map from each name to its forms, the whole one first: {text, like}, where like is the longest of
+// that form, so that names side by side are cut alike. Equal names count as one.
 export function shortNames(all) {
-	const distinct = new Set(all),
-		names = [...distinct],
-		short = new Map();
+	const names = [...new Set(all)],
+		short = new Map(names.map((name) => [name, []]));
 	if (names.length < 2) return short;
 	const starts = [0, ...cuts(names)],
 		ends = [0, ...cuts(names.map(reversed)).slice(-1)];
-	for (const name of names)
-		short.set(
-			name,
-			ends
-				.flatMap((end) => starts.map((start) => name.slice(start, name.length - end)))
-				.filter((form) => form && form !== name)
-				.sort((a, b) => b.length - a.length),
-		);
-	// A form that two names share tells nothing.
-	const uses = new Map();
-	for (const forms of short.values())
-		for (const form of new Set(forms)) uses.set(form, (uses.get(form) ?? 0) + 1);
-	for (const [name, forms] of short)
-		short.set(
-			name,
-			forms.filter((form) => uses.get(form) === 1 && !distinct.has(form)),
-		);
+	const forms = ends.flatMap((end) =>
+		starts.map((start) => names.map((name) => name.slice(start, name.length - end))),
+	);
+	for (const form of forms.sort((a, b) => b[0].length - a[0].length)) {
+		// One that two names share, or that has nothing of a name, tells nothing.
+		if (form.includes('') || new Set(form).size < names.length) continue;
+		const like = form.reduce((a, b) => (b.length > a.length ? b : a));
+		names.forEach((name, i) => short.get(name).push({ text: form[i], like }));
+	}
 	return short;
 }
 
 // What of a name fits; '' if that is next to nothing. measure(words): their width.
 export function fitted(name, forms, width, measure) {
+	const alike = (forms ?? []).find(({ like }) => measure(like) <= width);
+	if (alike) return alike.text;
 	const whole = measure(name);
 	if (whole <= width) return name;
-	const form = (forms ?? []).find((one) => measure(one) <= width);
-	if (form) return form;
+	const form = (forms ?? []).find(({ text }) => measure(text) <= width);
+	if (form) return form.text;
 	const letters = Math.floor((name.length * width) / whole) - 1;
 	if (letters < 3) return '';
 	const tail = Math.ceil(letters / 2);
