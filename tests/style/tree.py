@@ -25,20 +25,25 @@ MAY_USE = {
     'sa': MANAGERS + ['ha'],
     'perf': MANAGERS,
     'cc': MANAGERS,
+    'ssa': ['complib', 'iba'],
+    'ssacore': MANAGERS + ['ssa'],
+    'ssanode': ['complib', 'iba', 'ssa'],
     'client': [],
-    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'client'],
+    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'client'],
     'opensmctl': BASE + ['client', 'ctl'],
     'web': ['client'],
     'snmp': ['client'],
     'osmroute': MANAGERS + ['perf', 'ctl'],
-    'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ctl'],
+    'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'ctl'],
 }
 # First match wins.
 LAYER_OF_PATH = [
     ('include/complib/', 'complib'), ('complib/', 'complib'),
     ('include/iba/', 'iba'), ('libvendor/iba/', 'iba'),
     ('include/vendor/', 'vendor'), ('libvendor/', 'vendor'),
-    ('include/opensm/', 'core'), ('opensm/main.c', 'main'),
+    ('include/opensm/', 'core'), ('opensm/main.c', 'main'), ('opensm/ssa/core/', 'ssacore'),
+    ('opensm/ssa/node/', 'ssanode'), ('opensm/ssa/admin/', 'ssanode'),
+    ('opensm/ssa/acm/', 'ssanode'),
 ] + [(f'opensm/{layer}/', layer) for layer in MAY_USE]
 LAYER_OF_LIBRARY = {'libsim.a': 'vendor', 'libumad.a': 'vendor'}
 

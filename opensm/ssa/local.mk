@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The Scalable SA. libssa.a is what hosts need as well: nothing of the daemon. libssacore.a is the
+# daemon's part.
+noinst_LIBRARIES += libssa.a
+libssa_a_SOURCES = \
+	opensm/ssa/table/layout.h \
+	opensm/ssa/table/names.c \
+	opensm/ssa/table/snapshot.h
+libssa_a_SOURCES += opensm/ssa/wire/wire.h
+libssa_a_SOURCES += opensm/ssa/store/store.h
+libssa_a_SOURCES += opensm/ssa/look/look.h
