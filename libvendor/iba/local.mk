@@ -13,8 +13,10 @@ libiba_a_SOURCES = \
 	include/iba/attributes.def \
 	include/iba/attributes.h \
 	include/iba/codes.h \
+	include/iba/limit.h \
 	libvendor/iba/codec.c libvendor/iba/codec.h \
 	libvendor/iba/tables.c \
 	libvendor/iba/names.c \
 	libvendor/iba/attributes.c \
-	libvendor/iba/codes.c
+	libvendor/iba/codes.c \
+	libvendor/iba/limit.c

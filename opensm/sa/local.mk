@@ -14,7 +14,6 @@ libsa_a_SOURCES = \
 	opensm/sa/admit/rate.c opensm/sa/admit/rate.h \
 	opensm/sa/admit/turns.c opensm/sa/admit/turns.h \
 	opensm/sa/clients/aliases.c opensm/sa/clients/aliases.h \
-	opensm/sa/clients/limit.c opensm/sa/clients/limit.h \
 	opensm/sa/clients/notices.c opensm/sa/clients/notices.h \
 	opensm/sa/clients/quota.c opensm/sa/clients/quota.h \
 	opensm/sa/clients/services.c opensm/sa/clients/services.h \
@@ -38,6 +37,5 @@ libsa_a_SOURCES = \
 	opensm/sa/record/service.c \
 	opensm/sa/record/table_records.c \
 	opensm/sa/record/trace.c \
-	opensm/sa/record/view.c opensm/sa/record/view.h \
 	opensm/sa/report/replicate.c opensm/sa/report/replicate.h \
 	opensm/sa/report/report.c opensm/sa/report/report.h

@@ -6,7 +6,7 @@
 #include "iba/codes.h"
 #include "iba/iba.h"
 #include "sa/admit/hold.h"
-#include "sa/record/view.h"
+#include "subnet/view.h"
 #include "sa/registries.h"
 #include "subnet/inventory.h"
 #include "vendor/vendor.h"
@@ -92,7 +92,7 @@ struct sa_reply {
 #define SA_WHY_SIZE 200
 struct sa_query {
 	/* What the query reads. Both are NULL while no subnet is published. */
-	const struct sa_view *view;
+	const struct subnet_view *view;
 	const struct subnet *subnet; /* of the view */
 	/* NULL unless the query runs on the sa actor. */
 	const struct sa_registries *registries;
@@ -139,7 +139,7 @@ const struct sa_row *sa_row_find(uint16_t attribute, uint8_t method);
  * Prepares a query and passes it through the stages up to the decoded components. False if the
  * MAD must not be answered at all. from and data must outlive the query.
  */
-bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
+bool sa_query_begin(struct sa_query *query, const struct subnet_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length);
 /* Where the query runs; a query that is already settled runs at once. */
 enum sa_place sa_query_place(const struct sa_query *query);

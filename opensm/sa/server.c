@@ -46,7 +46,7 @@ struct sa {
 	struct mad *mad;
 	struct actor *actor;
 	struct sa_registries registries;
-	struct sa_view *view; /* NULL unless this SM is master and a sweep has published one */
+	struct subnet_view *view; /* NULL unless this SM is master and a sweep has published one */
 	struct timer publish;
 	uint64_t clock_ns;     /* when standbys were last told the time; 0: never */
 	uint64_t published_ns; /* when groups were last published; 0: never */
@@ -76,7 +76,7 @@ struct pool_job {
 	uint64_t cost_ns;
 	struct sa *sa;
 	struct vendor_mad *mad;
-	struct sa_view *view;
+	struct subnet_view *view;
 	struct inventory *inventory;
 	uint64_t deadline_ns; /* of a request that was parked before, otherwise 0 */
 	struct sa_query query;
@@ -308,7 +308,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	(in_pool ? mad_reply_from_pool : mad_reply)(sa->mad, mad, data, length, &held);
 }
 
-static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vendor_mad *mad)
+static bool drop_if_stale(struct sa *sa, const struct subnet_view *view, struct vendor_mad *mad)
 {
 	uint64_t limit = view ? view->subnet->options->max_msg_fifo_timeout * NS_PER_MS : 0;
 
@@ -323,7 +323,7 @@ static bool drop_if_stale(struct sa *sa, const struct sa_view *view, struct vend
 
 static void job_free(struct pool_job *job)
 {
-	sa_view_unref(job->view);
+	subnet_view_unref(job->view);
 	inventory_unref(job->inventory);
 	g_free(job);
 }
@@ -445,7 +445,7 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 		.pool = slow ? sa->context->slow : sa->context->pool,
 		.sa = sa,
 		.mad = mad,
-		.view = sa_view_ref(sa->view),
+		.view = subnet_view_ref(sa->view),
 		.inventory = slot_take(&sa->context->inventory),
 		.deadline_ns = deadline_ns,
 		.query = *query,
@@ -599,22 +599,22 @@ static void inventory_published(void *arg, uint64_t kinds)
 
 static void take_aliases(struct sa *sa, struct alias_guids *aliases)
 {
-	struct sa_view *before = sa->view;
+	struct subnet_view *before = sa->view;
 
 	if (!before || !aliases)
 		return;
-	sa->view = sa_view_with(before, aliases);
-	sa_view_unref(before);
+	sa->view = subnet_view_with(before, aliases);
+	subnet_view_unref(before);
 }
 
 static void take_trees(struct sa *sa)
 {
 	struct mc_trees *trees = slot_take(&sa->context->trees);
-	struct sa_view *before = sa->view;
+	struct subnet_view *before = sa->view;
 
 	if (before && trees) {
-		sa->view = sa_view_with_trees(before, trees);
-		sa_view_unref(before);
+		sa->view = subnet_view_with_trees(before, trees);
+		subnet_view_unref(before);
 	}
 	mc_trees_unref(trees);
 }
@@ -712,15 +712,15 @@ static bool is_master(const struct sa *sa)
 	return atomic_load(&sa->context->sm_state) == IBA_SM_MASTER;
 }
 
-static void take_view(struct sa *sa, struct sa_view *view)
+static void take_view(struct sa *sa, struct subnet_view *view)
 {
-	struct sa_view *before = sa->view;
+	struct subnet_view *before = sa->view;
 
 	sa->view = view;
 	sa_reporter_follow(sa->reporter, view ? view->subnet : NULL);
 	if (before && view)
 		sa_report_ports(sa->reporter, before->subnet);
-	sa_view_unref(before);
+	subnet_view_unref(before);
 }
 
 static void alias_lost(void *arg, const struct alias_guid *alias, const char *why)
@@ -764,7 +764,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	if (!is_master(sa))
 		return;
 	subnet = slot_take(&sa->context->subnet);
-	take_view(sa, subnet ? sa_view_new(subnet) : NULL);
+	take_view(sa, subnet ? subnet_view_new(subnet) : NULL);
 	if (!subnet)
 		return;
 	aliases = slot_take(&sa->context->aliases);
@@ -1052,7 +1052,7 @@ void sa_free(struct sa *sa)
 	actor_free(sa->actor); /* drops queries that came back from the pool */
 	sa_turns_free(sa->quick, drop_turn);
 	sa_turns_free(sa->slow, drop_turn);
-	sa_view_unref(sa->view);
+	subnet_view_unref(sa->view);
 	sa_registries_free(&sa->registries);
 	sa_held_free(sa->held);
 	sa_rate_free(sa->rate);

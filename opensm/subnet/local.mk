@@ -11,4 +11,5 @@ libsubnet_a_SOURCES = \
 	opensm/subnet/small_tables.c opensm/subnet/small_tables.h \
 	opensm/subnet/subnet.c opensm/subnet/subnet.h \
 	opensm/subnet/subscriptions.c opensm/subnet/subscriptions.h \
-	opensm/subnet/trees.c opensm/subnet/trees.h
+	opensm/subnet/trees.c opensm/subnet/trees.h \
+	opensm/subnet/view.c opensm/subnet/view.h

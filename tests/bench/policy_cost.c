@@ -146,7 +146,7 @@ static void ask_one(const struct bench *bench, const struct subnet *subnet, uint
 
 static unsigned int answer(const struct bench *bench, struct subnet *subnet, unsigned int count)
 {
-	struct sa_view *view = sa_view_new(subnet);
+	struct subnet_view *view = subnet_view_new(subnet);
 	uint8_t *octets = g_malloc((size_t)count * IBA_MAD_BYTES);
 	struct vendor_address from = {.lid = subnet->sm_lid, .qpn = 1};
 	unsigned int good = 0;
@@ -170,7 +170,7 @@ static unsigned int answer(const struct bench *bench, struct subnet *subnet, uns
 	printf("%-28s %8.3f us each, %u of %u OK\n", "PathRecords",
 	       (seconds() - started) / count * 1e6, good, count);
 	g_free(octets);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	return good;
 }
 

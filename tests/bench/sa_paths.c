@@ -67,8 +67,8 @@ static void warm(const uint8_t *request)
 		__builtin_prefetch(request + i);
 }
 
-static unsigned int answer_all(const struct sa_view *view, const uint8_t *octets, unsigned int n,
-			       unsigned int count)
+static unsigned int answer_all(const struct subnet_view *view, const uint8_t *octets,
+			       unsigned int n, unsigned int count)
 {
 	struct vendor_address from = {.lid = view->subnet->sm_lid, .qpn = 1};
 	unsigned int good = 0;
@@ -95,7 +95,7 @@ int main(int argc, char *argv[])
 	const char *spec = argc > 1 ? argv[1] : "fattree:16";
 	unsigned int count = argc > 2 ? atoi(argv[2]) : 2000000, n = 65536, good;
 	struct subnet *subnet = make_subnet(spec, 0, 0);
-	struct sa_view *view = sa_view_new(subnet);
+	struct subnet_view *view = subnet_view_new(subnet);
 	uint8_t *octets = make_requests(subnet, n);
 	double start = seconds(), took;
 
@@ -107,6 +107,6 @@ int main(int argc, char *argv[])
 	printf("%s: %u endports, %u of %u PathRecords answered OK, %.0f a second, %.0f ns each\n",
 	       spec, n_endports(subnet), good, count, count / took, took / count * 1e9);
 	g_free(octets);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	return good == count ? 0 : 1;
 }

@@ -82,7 +82,7 @@ static struct inventory *make_inventory(struct fabric *fabric)
 	return inventory;
 }
 
-static void ask_all(const struct sa_view *view, const struct inventory *inventory,
+static void ask_all(const struct subnet_view *view, const struct inventory *inventory,
 		    const struct sa_row *row)
 {
 	struct vendor_address from = {.lid = view->subnet->sm_lid, .qpn = 1};
@@ -117,7 +117,7 @@ static void ask_all(const struct sa_view *view, const struct inventory *inventor
 int main(int argc, char *argv[])
 {
 	struct subnet *subnet = make_subnet(argc > 1 ? argv[1] : "fattree:16", 0, 0);
-	struct sa_view *view = sa_view_new(subnet);
+	struct subnet_view *view = subnet_view_new(subnet);
 	struct inventory *inventory;
 	unsigned int n;
 	const struct sa_row *all = sa_rows(&n);
@@ -129,6 +129,6 @@ int main(int argc, char *argv[])
 		if (all[i].method == IBA_METHOD_GET_TABLE)
 			ask_all(view, inventory, &all[i]);
 	inventory_unref(inventory);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 struct server {
 	struct subnet *subnet;
-	struct sa_view *view;
+	struct subnet_view *view;
 };
 
 static GByteArray *new_input(uint8_t first)
@@ -188,7 +188,7 @@ static void *setup(GPtrArray *seeds)
 	server->subnet = make_subnet("mesh:2x2", 1, 1);
 	for (uint32_t i = 0; i < server->subnet->fabric->n_ports; i++)
 		((struct fabric_port *)server->subnet->fabric->ports)[i].info.guid_cap = GUID_CAP;
-	server->view = sa_view_new(subnet_ref(server->subnet));
+	server->view = subnet_view_new(subnet_ref(server->subnet));
 	for (unsigned int i = 0; i < n; i++)
 		add_queries(seeds, &rows[i]);
 	add_life_of_group(seeds, server->subnet);
@@ -218,19 +218,19 @@ static void ask_octets(const struct server *server, const struct sa_registries *
 	const struct subnet *subnet = server->subnet;
 	struct vendor_address from = {.qpn = 1};
 	g_autofree uint8_t *answer = NULL;
-	struct sa_view *view;
+	struct subnet_view *view;
 	struct sa_query query;
 	size_t length;
 
 	if (who < 0xF0) /* else an unknown LID */
 		from.lid = subnet->fabric->ports[endport(subnet, who % 4, who & 4)].lid;
-	view = sa_view_with(server->view, (void *)sa_aliases_now(registries->aliases));
+	view = subnet_view_with(server->view, (void *)sa_aliases_now(registries->aliases));
 	if (sa_query_begin(&query, view, &from, data, size)) {
 		sa_query_run(&query, registries);
 		answer = sa_query_finish(&query, &length);
 		check_answer(data, answer, length);
 	}
-	sa_view_unref(view);
+	subnet_view_unref(view);
 }
 
 /* Each alias is found by its GUID, at its endport. */
@@ -277,7 +277,7 @@ static void teardown(void *state)
 {
 	struct server *server = state;
 
-	sa_view_unref(server->view);
+	subnet_view_unref(server->view);
 	subnet_unref(server->subnet);
 	g_free(server);
 }

@@ -4,10 +4,10 @@
 #include <glib.h>
 
 #include "iba/codes.h"
-#include "sa/clients/limit.h"
+#include "iba/limit.h"
 #include "tests/run_suite.h"
 
-typedef bool fit_fn(uint8_t *value, const struct sa_limit *limit);
+typedef bool fit_fn(uint8_t *value, const struct iba_limit *limit);
 #define NONE (-1)
 
 /* With this value present, a request by selector and value gives that result. */
@@ -16,46 +16,46 @@ static const struct {
 	uint8_t there, selector, value;
 	int gives;
 } fits[] = {
-	{sa_fit_mtu, 4, IBA_SELECTOR_GREATER, 3, 4},
-	{sa_fit_mtu, 4, IBA_SELECTOR_GREATER, 4, NONE},
-	{sa_fit_mtu, 4, IBA_SELECTOR_LESS, 1, NONE},
-	{sa_fit_mtu, 4, IBA_SELECTOR_LESS, 2, 1},
-	{sa_fit_mtu, 4, IBA_SELECTOR_LESS, 4, 3},
-	{sa_fit_mtu, 4, IBA_SELECTOR_LESS, 6, 4},
-	{sa_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 0, NONE},
-	{sa_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 1, 1},
-	{sa_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 4, 4},
-	{sa_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 5, NONE},
-	{sa_fit_mtu, 4, IBA_SELECTOR_BEST, 1, 4},
+	{iba_fit_mtu, 4, IBA_SELECTOR_GREATER, 3, 4},
+	{iba_fit_mtu, 4, IBA_SELECTOR_GREATER, 4, NONE},
+	{iba_fit_mtu, 4, IBA_SELECTOR_LESS, 1, NONE},
+	{iba_fit_mtu, 4, IBA_SELECTOR_LESS, 2, 1},
+	{iba_fit_mtu, 4, IBA_SELECTOR_LESS, 4, 3},
+	{iba_fit_mtu, 4, IBA_SELECTOR_LESS, 6, 4},
+	{iba_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 0, NONE},
+	{iba_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 1, 1},
+	{iba_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 4, 4},
+	{iba_fit_mtu, 4, IBA_SELECTOR_EXACTLY, 5, NONE},
+	{iba_fit_mtu, 4, IBA_SELECTOR_BEST, 1, 4},
 	/* by code: 2 is 2.5 Gb/s, 5 is 5, 3 is 10, 6 is 20, and 1 is none */
-	{sa_fit_rate, 3, IBA_SELECTOR_GREATER, 0, 3},
-	{sa_fit_rate, 3, IBA_SELECTOR_GREATER, 1, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_GREATER, 5, 3},
-	{sa_fit_rate, 3, IBA_SELECTOR_GREATER, 3, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_LESS, 0, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_LESS, 2, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_LESS, 3, 5},
-	{sa_fit_rate, 3, IBA_SELECTOR_LESS, 6, 3},
-	{sa_fit_rate, 3, IBA_SELECTOR_EXACTLY, 0, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_EXACTLY, 5, 5},
-	{sa_fit_rate, 3, IBA_SELECTOR_EXACTLY, 3, 3},
-	{sa_fit_rate, 3, IBA_SELECTOR_EXACTLY, 6, NONE},
-	{sa_fit_rate, 3, IBA_SELECTOR_BEST, 1, 3},
-	{sa_fit_life, 18, IBA_SELECTOR_GREATER, 10, 18},
-	{sa_fit_life, 18, IBA_SELECTOR_GREATER, 18, 19},
-	{sa_fit_life, 18, IBA_SELECTOR_GREATER, 62, 63},
-	{sa_fit_life, 18, IBA_SELECTOR_GREATER, 63, NONE},
-	{sa_fit_life, 18, IBA_SELECTOR_LESS, 18, NONE},
-	{sa_fit_life, 18, IBA_SELECTOR_LESS, 19, 18},
-	{sa_fit_life, 18, IBA_SELECTOR_EXACTLY, 17, NONE},
-	{sa_fit_life, 18, IBA_SELECTOR_EXACTLY, 18, 18},
-	{sa_fit_life, 18, IBA_SELECTOR_EXACTLY, 20, 20},
-	{sa_fit_life, 18, IBA_SELECTOR_BEST, 63, 18},
+	{iba_fit_rate, 3, IBA_SELECTOR_GREATER, 0, 3},
+	{iba_fit_rate, 3, IBA_SELECTOR_GREATER, 1, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_GREATER, 5, 3},
+	{iba_fit_rate, 3, IBA_SELECTOR_GREATER, 3, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_LESS, 0, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_LESS, 2, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_LESS, 3, 5},
+	{iba_fit_rate, 3, IBA_SELECTOR_LESS, 6, 3},
+	{iba_fit_rate, 3, IBA_SELECTOR_EXACTLY, 0, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_EXACTLY, 5, 5},
+	{iba_fit_rate, 3, IBA_SELECTOR_EXACTLY, 3, 3},
+	{iba_fit_rate, 3, IBA_SELECTOR_EXACTLY, 6, NONE},
+	{iba_fit_rate, 3, IBA_SELECTOR_BEST, 1, 3},
+	{iba_fit_life, 18, IBA_SELECTOR_GREATER, 10, 18},
+	{iba_fit_life, 18, IBA_SELECTOR_GREATER, 18, 19},
+	{iba_fit_life, 18, IBA_SELECTOR_GREATER, 62, 63},
+	{iba_fit_life, 18, IBA_SELECTOR_GREATER, 63, NONE},
+	{iba_fit_life, 18, IBA_SELECTOR_LESS, 18, NONE},
+	{iba_fit_life, 18, IBA_SELECTOR_LESS, 19, 18},
+	{iba_fit_life, 18, IBA_SELECTOR_EXACTLY, 17, NONE},
+	{iba_fit_life, 18, IBA_SELECTOR_EXACTLY, 18, 18},
+	{iba_fit_life, 18, IBA_SELECTOR_EXACTLY, 20, 20},
+	{iba_fit_life, 18, IBA_SELECTOR_BEST, 63, 18},
 };
 
 START_TEST(test_selectors)
 {
-	struct sa_limit limit = {true, fits[_i].selector, fits[_i].value};
+	struct iba_limit limit = {true, fits[_i].selector, fits[_i].value};
 	uint8_t value = fits[_i].there;
 
 	ck_assert_int_eq(fits[_i].fit(&value, &limit) ? value : NONE, fits[_i].gives);
@@ -76,20 +76,21 @@ START_TEST(test_selectors_of_groups)
 		[IBA_SELECTOR_BEST] = {true, true, true},
 	};
 	static const uint8_t rates[] = {5, 3, 6};
-	const struct sa_limit any = {false, IBA_SELECTOR_EXACTLY, 60};
+	const struct iba_limit any = {false, IBA_SELECTOR_EXACTLY, 60};
 
 	for (uint8_t selector = 0; selector < G_N_ELEMENTS(fit); selector++)
 		for (uint8_t i = 0; i < 3; i++) {
 			const struct iba_mc_member_record group = {
 				.mtu = 2 + i, .rate = rates[i], .packet_life_time = 17 + i};
-			const struct sa_limit mtu = {true, selector, 3}, rate = mtu,
-					      life = {true, selector, 18};
+			const struct iba_limit mtu = {true, selector, 3}, rate = mtu,
+					       life = {true, selector, 18};
 
-			ck_assert(sa_group_fits(&group, &any, &any, &any));
-			ck_assert_int_eq(sa_group_fits(&group, &mtu, &any, &any), fit[selector][i]);
-			ck_assert_int_eq(sa_group_fits(&group, &any, &rate, &any),
+			ck_assert(iba_group_fits(&group, &any, &any, &any));
+			ck_assert_int_eq(iba_group_fits(&group, &mtu, &any, &any),
 					 fit[selector][i]);
-			ck_assert_int_eq(sa_group_fits(&group, &any, &any, &life),
+			ck_assert_int_eq(iba_group_fits(&group, &any, &rate, &any),
+					 fit[selector][i]);
+			ck_assert_int_eq(iba_group_fits(&group, &any, &any, &life),
 					 fit[selector][i]);
 		}
 }
@@ -97,7 +98,7 @@ END_TEST
 
 TEST_SUITE
 {
-	Suite *suite = suite_create("sa_limit");
+	Suite *suite = suite_create("iba_limit");
 	TCase *tcase = tcase_create("limit");
 
 	tcase_add_loop_test(tcase, test_selectors, 0, G_N_ELEMENTS(fits));

@@ -160,17 +160,17 @@ void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES])
 		wire_encode(ask->type, ask->record, octets + IBA_SA_DATA_OFFSET);
 }
 
-static struct sa_view *make_view(const struct ask *ask, const struct sa_registries *registries)
+static struct subnet_view *make_view(const struct ask *ask, const struct sa_registries *registries)
 {
-	struct sa_view *plain, *view;
+	struct subnet_view *plain, *view;
 
 	if (!ask->subnet)
 		return NULL;
-	plain = sa_view_new(subnet_ref((void *)ask->subnet));
+	plain = subnet_view_new(subnet_ref((void *)ask->subnet));
 	if (!registries->aliases)
 		return plain;
-	view = sa_view_with(plain, (void *)sa_aliases_now(registries->aliases));
-	sa_view_unref(plain);
+	view = subnet_view_with(plain, (void *)sa_aliases_now(registries->aliases));
+	subnet_view_unref(plain);
 	return view;
 }
 
@@ -178,7 +178,7 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 			     const uint8_t *data, size_t length)
 {
 	struct vendor_address from = {.qpn = 1, .p_key_index = ask->p_key_index};
-	struct sa_view *view = make_view(ask, registries);
+	struct subnet_view *view = make_view(ask, registries);
 	struct told told = {0};
 	struct sa_query query;
 
@@ -188,7 +188,7 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 		from.lid = ask->subnet->fabric->ports[ask->from].lid;
 	told.answered = sa_query_begin(&query, view, &from, data, length);
 	if (!told.answered) {
-		sa_view_unref(view);
+		subnet_view_unref(view);
 		return told;
 	}
 	ck_assert(sa_query_place(&query) != SA_AT_REGISTRIES || registries->groups);
@@ -198,7 +198,7 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 	told.waits = query.waits;
 	told.want = query.want;
 	told.data = sa_query_finish(&query, &told.length);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	ck_assert_uint_ge(told.length, IBA_SA_DATA_OFFSET);
 	wire_decode(&iba_mad_header_type, told.data, &told.header);
 	wire_decode(&iba_rmpp_header_type, told.data + 24, &told.rmpp);

@@ -640,7 +640,7 @@ END_TEST
 /* Whether a trace of each pair follows the path of PathRecord, or at least arrives there. */
 static void compare_traces(bool exactly)
 {
-	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	struct subnet_view *view = subnet_view_new(subnet_ref(subnet));
 	unsigned int n = n_endports(subnet), arrived = 0;
 
 	for (unsigned int i = 0; i < n * n; i++) {
@@ -648,15 +648,15 @@ static void compare_traces(bool exactly)
 		uint16_t slid = subnet->fabric->ports[from].lid;
 		uint16_t dlid = subnet->fabric->ports[to].lid;
 		struct sa_trace trace;
-		struct sa_way way;
-		bool walks = sa_view_walk(view, from, to, slid, dlid, &way);
+		struct subnet_way way;
+		bool walks = subnet_view_walk(view, from, to, slid, dlid, &way);
 
 		arrived += walks;
 		if (from != to && (walks || exactly))
 			ck_assert_int_eq(sa_trace(subnet, from, to, dlid, &trace), walks);
 	}
 	ck_assert(n < arrived && arrived < n * n);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 }
 
 START_TEST(lost)

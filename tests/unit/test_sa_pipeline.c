@@ -144,7 +144,7 @@ START_TEST(test_unknown_requester)
 	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
 	struct vendor_address from = {.qpn = 1, .lid = 0xBFFF, .has_grh = true};
 	uint8_t octets[IBA_MAD_BYTES];
-	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	struct subnet_view *view = subnet_view_new(subnet_ref(subnet));
 	struct sa_query query;
 
 	ask.from = FABRIC_NONE;
@@ -167,7 +167,7 @@ START_TEST(test_unknown_requester)
 	from.gid.prefix++;
 	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
 	ck_assert_uint_eq(query.status, IBA_STATUS_BUSY);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(test_places)
 	const struct iba_path_record path = {.dgid = places[_i].to_group ? group_gid : port_gid,
 					     .dlid = places[_i].dlid};
 	struct ask ask = ask_for(places[_i].attribute, places[_i].method);
-	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	struct subnet_view *view = subnet_view_new(subnet_ref(subnet));
 	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};
 	uint8_t octets[IBA_MAD_BYTES];
 	struct sa_query query;
@@ -245,7 +245,7 @@ START_TEST(test_places)
 	ask_encode(&ask, octets);
 	ck_assert(sa_query_begin(&query, view, &from, octets, sizeof(octets)));
 	ck_assert_int_eq(sa_query_place(&query), places[_i].place);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 }
 END_TEST
 
@@ -380,7 +380,7 @@ static uint16_t run_behind(size_t length, size_t room, struct sa_query *query)
 {
 	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
 	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};
-	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	struct subnet_view *view = subnet_view_new(subnet_ref(subnet));
 	uint8_t octets[IBA_MAD_BYTES];
 
 	ask_encode(&ask, octets);
@@ -388,7 +388,7 @@ static uint16_t run_behind(size_t length, size_t room, struct sa_query *query)
 	query->reply = (struct sa_reply){.data = g_malloc(room), .length = length, .room = room};
 	memset(query->reply.data + length, 0xFF, room - length);
 	sa_query_run(query, NULL);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	return query->status;
 }
 

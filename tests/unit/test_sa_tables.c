@@ -496,7 +496,7 @@ static uint16_t run_with(uint16_t attribute, struct sa_held *held, size_t *lengt
 			  .method = IBA_METHOD_GET_TABLE,
 			  .sm_key = TEST_SA_KEY};
 	struct vendor_address from = {.qpn = 1, .lid = lid_at(endport(subnet, 0, true))};
-	struct sa_view *view = sa_view_new(subnet_ref(subnet));
+	struct subnet_view *view = subnet_view_new(subnet_ref(subnet));
 	uint64_t before = counter_get(&context.counters, sa_octets_held);
 	uint8_t octets[IBA_MAD_BYTES];
 	struct sa_query query;
@@ -510,7 +510,7 @@ static uint16_t run_with(uint16_t attribute, struct sa_held *held, size_t *lengt
 			  before + query.reply.held);
 	if (query.reply.held)
 		sa_held_give(held, from.lid, 0, query.reply.held);
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	return query.status == IBA_STATUS_OK && query.reply.held != *length ? UINT16_MAX
 									    : query.status;
 }

@@ -3,16 +3,16 @@
 #include <check.h>
 
 #include "iba/codes.h"
-#include "sa/record/view.h"
+#include "subnet/view.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
 static struct subnet *subnet;
-static struct sa_view *view;
+static struct subnet_view *view;
 
 static void teardown(void)
 {
-	sa_view_unref(view);
+	subnet_view_unref(view);
 	view = NULL;
 }
 
@@ -37,21 +37,21 @@ static struct fabric_port *port_at(uint32_t index)
 
 static void look(void)
 {
-	view = sa_view_new(subnet);
+	view = subnet_view_new(subnet);
 }
 
-static struct sa_way way_of(uint32_t from, uint32_t to)
+static struct subnet_way way_of(uint32_t from, uint32_t to)
 {
-	struct sa_way way = {0};
+	struct subnet_way way = {0};
 
-	ck_assert(sa_view_walk(view, from, to, port_at(from)->lid, port_at(to)->lid, &way));
+	ck_assert(subnet_view_walk(view, from, to, port_at(from)->lid, port_at(to)->lid, &way));
 	return way;
 }
 
 static void expect(uint32_t from, uint32_t to, uint8_t mtu, uint8_t rate)
 {
 	for (unsigned int round = 0; round < 2; round++) { /* the second is remembered */
-		struct sa_way way = way_of(from, to);
+		struct subnet_way way = way_of(from, to);
 
 		ck_assert_uint_eq(way.mtu, mtu);
 		ck_assert_uint_eq(way.rate, rate);
@@ -144,7 +144,7 @@ END_TEST
 /* Two hosts on one cable need no switch; without the cable there is no path. */
 START_TEST(test_two_hosts)
 {
-	struct sa_way way;
+	struct subnet_way way;
 	uint32_t a, b;
 
 	make(TOPOLOGIES "/two_hosts.topo");
@@ -158,33 +158,34 @@ START_TEST(test_two_hosts)
 	teardown();
 	port_at(a)->peer = port_at(b)->peer = FABRIC_NONE;
 	look();
-	ck_assert(!sa_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
+	ck_assert(!subnet_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
 	subnet_ref(subnet);
 	teardown();
 	port_at(a)->peer = a; /* a plug that leads back */
 	look();
-	ck_assert(!sa_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
+	ck_assert(!subnet_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
 }
 END_TEST
 
 /* An unassigned LID leads nowhere, and so does a link that is down. */
 START_TEST(test_no_way)
 {
-	struct sa_way way;
+	struct subnet_way way;
 	uint32_t a, b;
 
 	make("fattree:4");
 	a = endport(subnet, 0, true);
 	b = endport(subnet, 15, true);
 	look();
-	ck_assert(!sa_view_walk(view, a, b, port_at(a)->lid, subnet->fabric->max_lid + 1, &way));
-	ck_assert(sa_view_walk(view, a, b, subnet->fabric->max_lid + 1, port_at(b)->lid, &way));
+	ck_assert(
+		!subnet_view_walk(view, a, b, port_at(a)->lid, subnet->fabric->max_lid + 1, &way));
+	ck_assert(subnet_view_walk(view, a, b, subnet->fabric->max_lid + 1, port_at(b)->lid, &way));
 	ck_assert(!way.reversible);
 	subnet_ref(subnet);
 	teardown();
 	port_at(b)->rate = port_at(port_at(b)->peer)->rate = 0;
 	look();
-	ck_assert(!sa_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
+	ck_assert(!subnet_view_walk(view, a, b, port_at(a)->lid, port_at(b)->lid, &way));
 }
 END_TEST
 
@@ -193,17 +194,17 @@ START_TEST(test_prefetch)
 {
 	make("fattree:4");
 	look();
-	ck_assert_ptr_eq(sa_view_ref(view), view);
-	sa_view_unref(view);
-	sa_view_prefetch(view, FABRIC_NONE);
-	sa_view_prefetch(view, subnet->fabric->n_ports);
-	sa_view_prefetch(view, 0);
+	ck_assert_ptr_eq(subnet_view_ref(view), view);
+	subnet_view_unref(view);
+	subnet_view_prefetch(view, FABRIC_NONE);
+	subnet_view_prefetch(view, subnet->fabric->n_ports);
+	subnet_view_prefetch(view, 0);
 }
 END_TEST
 
 TEST_SUITE
 {
-	Suite *suite = suite_create("sa_view");
+	Suite *suite = suite_create("subnet_view");
 	TCase *tcase = tcase_create("view");
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);

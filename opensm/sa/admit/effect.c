@@ -7,7 +7,7 @@
 /* An answer to be checked. */
 struct effect {
 	const struct sa_registries *registries;
-	const struct sa_view *view;
+	const struct subnet_view *view;
 	const struct vendor_address *requester;
 	const uint8_t *data; /* of the record */
 };
@@ -78,7 +78,7 @@ static const struct {
 	{IBA_ATTR_GUID_INFO_RECORD, aliases_stand},
 };
 
-bool sa_effect_stands(const struct sa_registries *registries, const struct sa_view *view,
+bool sa_effect_stands(const struct sa_registries *registries, const struct subnet_view *view,
 		      const struct vendor_address *requester, const uint8_t *answer)
 {
 	const struct effect effect = {registries, view, requester, answer + IBA_SA_DATA_OFFSET};

@@ -5,7 +5,7 @@
 #ifndef SA_ADMIT_EFFECT_H
 #define SA_ADMIT_EFFECT_H
 
-#include "sa/record/view.h"
+#include "subnet/view.h"
 #include "sa/registries.h"
 #include "vendor/vendor.h"
 
@@ -13,7 +13,7 @@
  * Whether what an answer to that requester says is still true. The answer is one of a successful
  * Set that no other request about the same object followed; for other answers it is always true.
  */
-bool sa_effect_stands(const struct sa_registries *registries, const struct sa_view *view,
+bool sa_effect_stands(const struct sa_registries *registries, const struct subnet_view *view,
 		      const struct vendor_address *requester, const uint8_t *answer);
 
 #endif

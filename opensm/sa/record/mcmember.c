@@ -14,7 +14,7 @@
 #include <inttypes.h>
 
 #include "iba/codes.h"
-#include "sa/clients/limit.h"
+#include "iba/limit.h"
 #include "sa/groups/ipoib.h"
 #include "sa/groups/store.h"
 #include "sa/sa_private.h"
@@ -32,7 +32,7 @@ struct member_query {
 	const struct subnet *subnet;
 	const struct iba_mc_member_record *wanted;
 	uint64_t mask;
-	struct sa_limit mtu, rate, life;
+	struct iba_limit mtu, rate, life;
 	uint32_t port;		/* of the PortGID */
 	uint64_t guid;		/* in the PortGID */
 	struct sa_group *group; /* NULL: no group has that MGID */
@@ -48,9 +48,9 @@ static void prepare(struct member_query *join, struct sa_query *query)
 		.subnet = query->subnet,
 		.wanted = w,
 		.mask = mask,
-		.mtu = SA_LIMIT(mc_member_record, mask, w, mtu),
-		.rate = SA_LIMIT(mc_member_record, mask, w, rate),
-		.life = SA_LIMIT(mc_member_record, mask, w, packet_life_time),
+		.mtu = IBA_LIMIT(mc_member_record, mask, w, mtu),
+		.rate = IBA_LIMIT(mc_member_record, mask, w, rate),
+		.life = IBA_LIMIT(mc_member_record, mask, w, packet_life_time),
 		.port = FABRIC_NONE,
 	};
 }
@@ -287,7 +287,7 @@ static uint16_t check_join(struct member_query *join)
 			      "it asks for a Q_Key, P_Key, SL, TClass, FlowLabel, scope, "
 			      "HopLimit or MLID that differs from the group's");
 	if (join->subnet->options->mcgroup_join_validation &&
-	    !sa_group_fits(group, &join->mtu, &join->rate, &join->life))
+	    !iba_group_fits(group, &join->mtu, &join->rate, &join->life))
 		return refuse(join, IBA_SA_REQ_INVALID,
 			      "the group has MTU %u and %g Gb/s, which does not match the request",
 			      iba_mtu_bytes(group->mtu), iba_rate_tenths(group->rate) / 10.0);
@@ -336,14 +336,14 @@ static bool names_parameters_of(const struct member_query *join,
 				const struct iba_mc_member_record *broadcast)
 {
 	const struct iba_mc_member_record *wanted = join->wanted;
-	static const struct sa_limit any;
+	static const struct iba_limit any;
 
 	return wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl &&
 	       wanted->t_class == broadcast->t_class &&
 	       wanted->flow_label == broadcast->flow_label &&
 	       (!(join->mask & C(hop_limit)) || wanted->hop_limit == broadcast->hop_limit) &&
 	       (!(join->mask & C(scope)) || wanted->scope == (wanted->mgid.prefix >> 48 & 0xF)) &&
-	       sa_group_fits(broadcast, &join->mtu, &join->rate, &any);
+	       iba_group_fits(broadcast, &join->mtu, &join->rate, &any);
 }
 
 /*
@@ -384,16 +384,16 @@ static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_reco
  * The life time is not enforced: members get what the first of them asked for, as in the classic
  * daemon.
  */
-static bool choose_life(uint8_t *life, const struct sa_limit *limit)
+static bool choose_life(uint8_t *life, const struct iba_limit *limit)
 {
 	if (!limit->given || (limit->selector == IBA_SELECTOR_LESS && !limit->value))
-		return sa_fit_life(life, limit);
+		return iba_fit_life(life, limit);
 	if (limit->selector == IBA_SELECTOR_LESS)
 		*life = MIN(*life, limit->value - 1);
 	else if (limit->selector == IBA_SELECTOR_EXACTLY)
 		*life = limit->value;
 	else
-		return sa_fit_life(life, limit);
+		return iba_fit_life(life, limit);
 	return true;
 }
 
@@ -406,7 +406,7 @@ static bool choose_limits(const struct member_query *join, struct iba_mc_member_
 	record->mtu = port->mtu;
 	record->rate = policy_known_rate(options, port->rate ? port->rate : UNKNOWN_RATE);
 	record->packet_life_time = options->subnet_timeout;
-	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
+	return iba_fit_mtu(&record->mtu, &join->mtu) && iba_fit_rate(&record->rate, &join->rate) &&
 	       choose_life(&record->packet_life_time, &join->life);
 }
 
@@ -617,7 +617,7 @@ static bool offer_group(const struct sa_group *group, void *arg)
 		return true;
 	if (((members->mask & C(p_key)) &&
 	     P_KEY_BASE(members->wanted->p_key) != P_KEY_BASE(record->p_key)) ||
-	    !sa_group_fits(record, &members->mtu, &members->rate, &members->life))
+	    !iba_group_fits(record, &members->mtu, &members->rate, &members->life))
 		return true;
 	for (guint i = 0; query->from.trusted && visit->go_on && i < group->members->len; i++)
 		offer_member(visit, group, &g_array_index(group->members, struct sa_member, i));

@@ -54,7 +54,7 @@ static uint16_t offer_group(const struct paths *paths, const struct sa_group *gr
 	    P_KEY_BASE(record.p_key) != P_KEY_BASE(g->p_key) ||
 	    !partitions_member(query->subnet->partitions, from, g->p_key) ||
 	    policy_drops_multicast(query->subnet, g->sl, from) ||
-	    !sa_group_fits(g, &paths->mtu, &paths->rate, &paths->life))
+	    !iba_group_fits(g, &paths->mtu, &paths->rate, &paths->life))
 		return IBA_STATUS_OK;
 	query->mask &= C(t_class) | C(flow_label) | C(hop_limit) | C(sl) | C(raw_traffic) | C(dlid);
 	if (!(paths->mask & C(reversible)) || !paths->wanted->reversible)
@@ -97,9 +97,11 @@ static void prefetch_ends(const struct paths *paths)
 	const struct fabric *fabric = query->subnet->fabric;
 
 	if (paths->mask & C(sgid))
-		sa_view_prefetch(query->view, fabric_port_guess(fabric, paths->wanted->sgid.guid));
+		subnet_view_prefetch(query->view,
+				     fabric_port_guess(fabric, paths->wanted->sgid.guid));
 	if (paths->mask & C(dgid))
-		sa_view_prefetch(query->view, fabric_port_guess(fabric, paths->wanted->dgid.guid));
+		subnet_view_prefetch(query->view,
+				     fabric_port_guess(fabric, paths->wanted->dgid.guid));
 }
 
 static bool take(struct paths *paths, uint32_t from, uint32_t to,

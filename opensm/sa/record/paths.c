@@ -28,8 +28,9 @@ static bool fit_limits(const struct paths *paths, const struct policy_path *poli
 	record->rate = policy->rate;
 	record->packet_life_time_selector = IBA_SELECTOR_EXACTLY;
 	record->packet_life_time = policy->life;
-	return sa_fit_mtu(&record->mtu, &paths->mtu) && sa_fit_rate(&record->rate, &paths->rate) &&
-	       sa_fit_life(&record->packet_life_time, &paths->life);
+	return iba_fit_mtu(&record->mtu, &paths->mtu) &&
+	       iba_fit_rate(&record->rate, &paths->rate) &&
+	       iba_fit_life(&record->packet_life_time, &paths->life);
 }
 
 /* The GID as it was requested: a port with alias GUIDs has several. */
@@ -80,12 +81,12 @@ static bool offer_lids(struct paths *paths, uint32_t from, uint32_t to, struct p
 	const struct sa_query *query = paths->query;
 	const struct subnet *subnet = query->subnet;
 	const struct fabric_port *port = &subnet->fabric->ports[to];
-	struct sa_way way;
+	struct subnet_way way;
 
 	if (!look_at_one(paths))
 		return false;
 	if (!policy_path_ends_at(policy, record->dlid - port->lid, 1u << port->lmc) ||
-	    !sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
+	    !subnet_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
 	if (!policy_path_on(subnet, &(struct policy_way){from, record->dlid, way.mtu, way.rate},
 			    policy))
@@ -239,16 +240,16 @@ static bool offer_all_to(struct paths *paths, uint32_t from)
 /* ---- a query ---- */
 
 /* Whether the devices' best MTU does not fulfil the request, which may ask for the greatest. */
-static bool keeps_mtu(const struct sa_limit *mtu)
+static bool keeps_mtu(const struct iba_limit *mtu)
 {
 	uint8_t best = POLICY_TAVOR_MTU;
 
-	return mtu->given && (mtu->selector == IBA_SELECTOR_BEST || !sa_fit_mtu(&best, mtu));
+	return mtu->given && (mtu->selector == IBA_SELECTOR_BEST || !iba_fit_mtu(&best, mtu));
 }
 
 static struct policy_wanted policy_asked(const struct iba_path_record *w, uint64_t mask)
 {
-	const struct sa_limit mtu = SA_LIMIT(path_record, mask, w, mtu);
+	const struct iba_limit mtu = IBA_LIMIT(path_record, mask, w, mtu);
 
 	return (struct policy_wanted){
 		.has_p_key = mask & C(p_key),
@@ -270,9 +271,9 @@ uint16_t paths_begin(struct paths *paths, struct sa_query *query, const struct i
 		.query = query,
 		.wanted = w,
 		.mask = mask,
-		.mtu = SA_LIMIT(path_record, mask, w, mtu),
-		.rate = SA_LIMIT(path_record, mask, w, rate),
-		.life = SA_LIMIT(path_record, mask, w, packet_life_time),
+		.mtu = IBA_LIMIT(path_record, mask, w, mtu),
+		.rate = IBA_LIMIT(path_record, mask, w, rate),
+		.life = IBA_LIMIT(path_record, mask, w, packet_life_time),
 		.per_pair = mask & C(numb_path) ? w->numb_path : UINT32_MAX,
 		.asked = policy_asked(w, mask),
 	};

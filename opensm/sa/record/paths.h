@@ -3,7 +3,7 @@
 #ifndef SA_RECORD_PATHS_H
 #define SA_RECORD_PATHS_H
 
-#include "sa/clients/limit.h"
+#include "iba/limit.h"
 #include "sa/sa_private.h"
 #include "subnet/path.h"
 
@@ -36,7 +36,7 @@ struct paths {
 	const struct iba_path_record *wanted;
 	uint64_t mask; /* components of wanted */
 	struct path_end from, to;
-	struct sa_limit mtu, rate, life;
+	struct iba_limit mtu, rate, life;
 	uint32_t looked_at;
 	uint32_t per_pair; /* paths wanted per pair of ports */
 	struct policy_wanted asked;

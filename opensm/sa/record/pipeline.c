@@ -338,7 +338,7 @@ static bool expects_answer(uint8_t method)
 	return !(method & IBA_METHOD_RESPONSE) && method != IBA_METHOD_TRAP_REPRESS;
 }
 
-bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
+bool sa_query_begin(struct sa_query *query, const struct subnet_view *view,
 		    const struct vendor_address *from, const uint8_t *data, size_t length)
 {
 	query->wrong_key = false;

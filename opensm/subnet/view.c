@@ -8,7 +8,7 @@
  * of a leaf go the same way, and in a large fabric each step of a walk is a cache miss. Any thread
  * may write an octet; all write the same value.
  */
-#include "sa/record/view.h"
+#include "subnet/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +25,19 @@ enum hop_kind {
 	HOP_END,    /* next is an endport */
 };
 
-struct sa_hop {
+struct subnet_hop {
 	uint32_t next;
 	uint8_t kind;
 	uint8_t mtu;
 	uint8_t rank;
 };
 
-struct sa_switch {
+struct subnet_switch {
 	uint32_t first_port;
 	uint32_t n_ports; /* port 0 included */
 };
 
-static void rank_rates(struct sa_view *view)
+static void rank_rates(struct subnet_view *view)
 {
 	for (unsigned int code = 0; code < G_N_ELEMENTS(view->rank); code++) {
 		if (iba_rate_tenths(code) == 0)
@@ -55,7 +55,8 @@ static void rank_rates(struct sa_view *view)
 /*
  * Limits a hop to what the port allows; a port that reports nothing (often port 0) does not limit.
  */
-static void limit_by(const struct sa_view *view, struct sa_hop *hop, const struct fabric_port *port)
+static void limit_by(const struct subnet_view *view, struct subnet_hop *hop,
+		     const struct fabric_port *port)
 {
 	uint8_t rank = view->rank[port->rate & 63];
 
@@ -66,11 +67,11 @@ static void limit_by(const struct sa_view *view, struct sa_hop *hop, const struc
 }
 
 /* The hop over the cable of a port; port 0 leads to itself. */
-static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
+static struct subnet_hop make_hop(const struct subnet_view *view, uint32_t index)
 {
 	const struct fabric *fabric = view->subnet->fabric;
 	const struct fabric_port *port = &fabric->ports[index], *peer;
-	struct sa_hop hop = {.mtu = IBA_MTU_4096, .rank = view->n_rates, .kind = HOP_END};
+	struct subnet_hop hop = {.mtu = IBA_MTU_4096, .rank = view->n_rates, .kind = HOP_END};
 
 	limit_by(view, &hop, port);
 	if (port->num == 0) {
@@ -78,7 +79,7 @@ static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
 		return hop;
 	}
 	if (port->peer == FABRIC_NONE || port->rate == 0)
-		return (struct sa_hop){.kind = HOP_NONE};
+		return (struct subnet_hop){.kind = HOP_NONE};
 	peer = &fabric->ports[port->peer];
 	hop.next = port->peer;
 	if (fabric_is_switch(fabric, peer->node)) {
@@ -96,20 +97,20 @@ static atomic_uchar *rest_new(const struct fabric *fabric)
 	return calloc((size_t)fabric->n_switches * (fabric->max_lid + 1u), 1);
 }
 
-struct sa_view *sa_view_new(struct subnet *subnet)
+struct subnet_view *subnet_view_new(struct subnet *subnet)
 {
 	const struct fabric *fabric = subnet->fabric;
-	struct sa_view *view = g_new0(struct sa_view, 1);
+	struct subnet_view *view = g_new0(struct subnet_view, 1);
 
 	ref_init(&view->ref);
 	view->subnet = subnet;
 	rank_rates(view);
 	view->router = prefix_routes_first_router(fabric);
-	view->hops = g_new(struct sa_hop, fabric->n_ports);
+	view->hops = g_new(struct subnet_hop, fabric->n_ports);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		view->hops[i] = make_hop(view, i);
 	view->rest = rest_new(fabric);
-	view->switches = g_new(struct sa_switch, fabric->n_switches);
+	view->switches = g_new(struct subnet_switch, fabric->n_switches);
 	for (uint32_t i = 0; i < fabric->n_switches; i++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[i].node];
 
@@ -119,44 +120,44 @@ struct sa_view *sa_view_new(struct subnet *subnet)
 	return view;
 }
 
-static struct sa_view *view_with(struct sa_view *view, struct alias_guids *aliases,
-				 struct mc_trees *trees)
+static struct subnet_view *view_with(struct subnet_view *view, struct alias_guids *aliases,
+				     struct mc_trees *trees)
 {
-	const size_t rest = offsetof(struct sa_view, subnet);
-	struct sa_view *with = g_new0(struct sa_view, 1);
+	const size_t rest = offsetof(struct subnet_view, subnet);
+	struct subnet_view *with = g_new0(struct subnet_view, 1);
 
 	ref_init(&with->ref);
-	with->base = sa_view_ref(view->base ? view->base : view);
+	with->base = subnet_view_ref(view->base ? view->base : view);
 	with->aliases = aliases ? alias_guids_ref(aliases) : NULL;
 	with->trees = trees ? mc_trees_ref(trees) : NULL;
 	memcpy((char *)with + rest, (const char *)view + rest, sizeof(*with) - rest);
 	return with;
 }
 
-struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases)
+struct subnet_view *subnet_view_with(struct subnet_view *view, struct alias_guids *aliases)
 {
 	return view_with(view, aliases, view->trees);
 }
 
-struct sa_view *sa_view_with_trees(struct sa_view *view, struct mc_trees *trees)
+struct subnet_view *subnet_view_with_trees(struct subnet_view *view, struct mc_trees *trees)
 {
 	return view_with(view, view->aliases, trees);
 }
 
-struct sa_view *sa_view_ref(struct sa_view *view)
+struct subnet_view *subnet_view_ref(struct subnet_view *view)
 {
 	ref_get(&view->ref);
 	return view;
 }
 
-void sa_view_unref(struct sa_view *view)
+void subnet_view_unref(struct subnet_view *view)
 {
 	if (!view || !ref_put(&view->ref))
 		return;
 	if (view->base) {
 		alias_guids_unref(view->aliases);
 		mc_trees_unref(view->trees);
-		sa_view_unref(view->base);
+		subnet_view_unref(view->base);
 		g_free(view);
 		return;
 	}
@@ -167,7 +168,7 @@ void sa_view_unref(struct sa_view *view)
 	g_free(view);
 }
 
-void sa_view_prefetch(const struct sa_view *view, uint32_t port)
+void subnet_view_prefetch(const struct subnet_view *view, uint32_t port)
 {
 	if (port >= view->subnet->fabric->n_ports)
 		return;
@@ -177,7 +178,7 @@ void sa_view_prefetch(const struct sa_view *view, uint32_t port)
 }
 
 /* The next hop; NULL if the forwarding table leads nowhere. */
-static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, uint16_t dlid)
+static const struct subnet_hop *next_hop(const struct subnet_view *view, uint32_t sw, uint16_t dlid)
 {
 	uint8_t exit = routing_port(view->subnet->routing, sw, dlid);
 
@@ -188,15 +189,15 @@ static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, ui
 
 /* A packet being followed. */
 struct walk {
-	const struct sa_hop *hop; /* the next one to take; NULL: the packet is lost */
+	const struct subnet_hop *hop; /* the next one to take; NULL: the packet is lost */
 	uint16_t dlid;
-	struct sa_hop least; /* the minimum of all hops so far */
+	struct subnet_hop least; /* the minimum of all hops so far */
 };
 
 /* Takes the hop; false if that was the last one. */
-static bool walk_on(const struct sa_view *view, struct walk *walk)
+static bool walk_on(const struct subnet_view *view, struct walk *walk)
 {
-	const struct sa_hop *hop = walk->hop;
+	const struct subnet_hop *hop = walk->hop;
 
 	if (!hop)
 		return false;
@@ -208,13 +209,13 @@ static bool walk_on(const struct sa_view *view, struct walk *walk)
 	return true;
 }
 
-static bool walk_arrived(const struct sa_view *view, const struct walk *walk)
+static bool walk_arrived(const struct subnet_view *view, const struct walk *walk)
 {
 	return walk->hop && walk->hop->kind == HOP_END &&
 	       walk->hop->next == view->subnet->fabric->lid_port[walk->dlid];
 }
 
-static uint8_t rest_make(const struct sa_view *view, const struct walk *walk)
+static uint8_t rest_make(const struct subnet_view *view, const struct walk *walk)
 {
 	if (!walk_arrived(view, walk))
 		return REST_LOST;
@@ -224,12 +225,12 @@ static uint8_t rest_make(const struct sa_view *view, const struct walk *walk)
 /* One end of a path: the switch where forwarding begins, and the hop that leads to it. */
 struct start {
 	uint32_t sw; /* FABRIC_NONE: none, the cable leads to a host or nowhere */
-	struct sa_hop own;
+	struct subnet_hop own;
 	atomic_uchar *rest;
 	uint8_t known;
 };
 
-static struct start start_from(const struct sa_view *view, uint32_t from, uint16_t dlid)
+static struct start start_from(const struct subnet_view *view, uint32_t from, uint16_t dlid)
 {
 	const struct fabric *fabric = view->subnet->fabric;
 	const struct fabric_port *source = &fabric->ports[from];
@@ -240,7 +241,7 @@ static struct start start_from(const struct sa_view *view, uint32_t from, uint16
 	};
 
 	if (source->num == 0) {
-		start.own = (struct sa_hop){.mtu = IBA_MTU_4096, .rank = view->n_rates};
+		start.own = (struct subnet_hop){.mtu = IBA_MTU_4096, .rank = view->n_rates};
 		limit_by(view, &start.own, source);
 		start.sw = fabric->nodes[source->node].sw;
 	} else if (start.own.kind == HOP_SWITCH) {
@@ -254,7 +255,8 @@ static struct start start_from(const struct sa_view *view, uint32_t from, uint16
 }
 
 /* Needs no walk if the result is cached. */
-static struct walk begin_walk(const struct sa_view *view, const struct start *start, uint16_t dlid)
+static struct walk begin_walk(const struct subnet_view *view, const struct start *start,
+			      uint16_t dlid)
 {
 	return (struct walk){
 		.hop = start->known ? NULL : next_hop(view, start->sw, dlid),
@@ -263,7 +265,7 @@ static struct walk begin_walk(const struct sa_view *view, const struct start *st
 	};
 }
 
-static void end_walk(const struct sa_view *view, struct start *start, const struct walk *walk)
+static void end_walk(const struct subnet_view *view, struct start *start, const struct walk *walk)
 {
 	if (start->known)
 		return;
@@ -272,7 +274,7 @@ static void end_walk(const struct sa_view *view, struct start *start, const stru
 }
 
 /* Walks both directions in step: each waits for memory while the other runs. */
-static void find_rest(const struct sa_view *view, struct start *there, uint16_t dlid,
+static void find_rest(const struct subnet_view *view, struct start *there, uint16_t dlid,
 		      struct start *back, uint16_t slid)
 {
 	struct walk one = begin_walk(view, there, dlid), other = begin_walk(view, back, slid);
@@ -287,13 +289,13 @@ static void find_rest(const struct sa_view *view, struct start *there, uint16_t 
 	end_walk(view, back, &other);
 }
 
-static void fill_loopback(const struct sa_view *view, const struct fabric_port *port,
-			  struct sa_way *way)
+static void fill_loopback(const struct subnet_view *view, const struct fabric_port *port,
+			  struct subnet_way *way)
 {
-	struct sa_hop least = {.mtu = IBA_MTU_4096, .rank = view->n_rates};
+	struct subnet_hop least = {.mtu = IBA_MTU_4096, .rank = view->n_rates};
 
 	limit_by(view, &least, port);
-	*way = (struct sa_way){
+	*way = (struct subnet_way){
 		.mtu = least.mtu,
 		.rate = port->rate ? view->rate[least.rank] : IBA_RATE_2_5,
 		.reversible = true,
@@ -301,11 +303,12 @@ static void fill_loopback(const struct sa_view *view, const struct fabric_port *
 }
 
 /* Two hosts without a switch between them; false: no cable connects them. */
-static bool walk_cable(const struct sa_view *view, uint32_t from, uint32_t to, struct sa_way *way)
+static bool walk_cable(const struct subnet_view *view, uint32_t from, uint32_t to,
+		       struct subnet_way *way)
 {
-	const struct sa_hop *hop = &view->hops[from];
+	const struct subnet_hop *hop = &view->hops[from];
 
-	*way = (struct sa_way){
+	*way = (struct subnet_way){
 		.mtu = hop->mtu,
 		.rate = view->rate[hop->rank],
 		.reversible = true,
@@ -313,8 +316,8 @@ static bool walk_cable(const struct sa_view *view, uint32_t from, uint32_t to, s
 	return hop->kind == HOP_END && hop->next == to;
 }
 
-bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
-		  uint16_t dlid, struct sa_way *way)
+bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to, uint16_t slid,
+		      uint16_t dlid, struct subnet_way *way)
 {
 	struct start there, back;
 
@@ -330,7 +333,7 @@ bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16
 		find_rest(view, &there, dlid, &back, slid);
 	if (there.known == REST_LOST)
 		return false;
-	*way = (struct sa_way){
+	*way = (struct subnet_way){
 		.mtu = MIN(there.own.mtu, there.known >> REST_RANK_BITS),
 		.rate = view->rate[MIN(there.own.rank, there.known & ((1u << REST_RANK_BITS) - 1))],
 		.reversible = back.known != REST_LOST,

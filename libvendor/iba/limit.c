@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Selectors: 0 greater than, 1 less than, 2 exactly, 3 the best available. */
+#include "iba/limit.h"
+
 #include <glib.h>
 
 #include "iba/codes.h"
-#include "sa/clients/limit.h"
 
 #define MAX_LIFE 63 /* the field has 6 bits */
 
-bool sa_fit_mtu(uint8_t *mtu, const struct sa_limit *limit)
+bool iba_fit_mtu(uint8_t *mtu, const struct iba_limit *limit)
 {
 	if (!limit->given)
 		return true;
@@ -29,7 +30,7 @@ bool sa_fit_mtu(uint8_t *mtu, const struct sa_limit *limit)
 	}
 }
 
-bool sa_fit_rate(uint8_t *rate, const struct sa_limit *limit)
+bool iba_fit_rate(uint8_t *rate, const struct iba_limit *limit)
 {
 	if (!limit->given || limit->selector == IBA_SELECTOR_BEST)
 		return true;
@@ -50,7 +51,7 @@ bool sa_fit_rate(uint8_t *rate, const struct sa_limit *limit)
 	}
 }
 
-bool sa_fit_life(uint8_t *life, const struct sa_limit *limit)
+bool iba_fit_life(uint8_t *life, const struct iba_limit *limit)
 {
 	if (!limit->given)
 		return true;
@@ -71,7 +72,7 @@ bool sa_fit_life(uint8_t *life, const struct sa_limit *limit)
 }
 
 /* order: negative, 0 or positive if the actual value is below, at or above the requested one. */
-static bool fixed_fits(const struct sa_limit *limit, int order)
+static bool fixed_fits(const struct iba_limit *limit, int order)
 {
 	if (!limit->given)
 		return true;
@@ -87,8 +88,8 @@ static bool fixed_fits(const struct sa_limit *limit, int order)
 	}
 }
 
-bool sa_group_fits(const struct iba_mc_member_record *group, const struct sa_limit *mtu,
-		   const struct sa_limit *rate, const struct sa_limit *life)
+bool iba_group_fits(const struct iba_mc_member_record *group, const struct iba_limit *mtu,
+		    const struct iba_limit *rate, const struct iba_limit *life)
 {
 	return fixed_fits(mtu, (int)group->mtu - mtu->value) &&
 	       fixed_fits(rate, iba_rate_compare(group->rate, rate->value)) &&

@@ -3,24 +3,24 @@
  * A published subnet as the SA reads it, with the links packed small, because a path query is
  * mostly a walk through them. Immutable and reference counted; any thread may read it.
  */
-#ifndef SA_RECORD_VIEW_H
-#define SA_RECORD_VIEW_H
+#ifndef SUBNET_VIEW_H
+#define SUBNET_VIEW_H
 
 #include "subnet/aliases.h"
 #include "subnet/subnet.h"
 #include "subnet/trees.h"
 
-struct sa_hop;
-struct sa_switch;
+struct subnet_hop;
+struct subnet_switch;
 
-struct sa_view {
+struct subnet_view {
 	struct ref ref;
-	struct sa_view *base;	     /* owner of the fields below; NULL: this view */
+	struct subnet_view *base;    /* owner of the fields below; NULL: this view */
 	struct alias_guids *aliases; /* NULL: none */
 	struct mc_trees *trees;	     /* may be newer than the subnet; NULL: none */
 	struct subnet *subnet;
-	struct sa_hop *hops;	    /* indexed by port */
-	struct sa_switch *switches; /* indexed by switch */
+	struct subnet_hop *hops;	/* indexed by port */
+	struct subnet_switch *switches; /* indexed by switch */
 	uint8_t rank[64];	    /* for each rate code: 1 is the slowest, 0 not a rate */
 	uint8_t rate[64];	    /* the code for each rank */
 	uint8_t n_rates;
@@ -29,19 +29,19 @@ struct sa_view {
 };
 
 /* Takes over the caller's reference of the subnet. */
-struct sa_view *sa_view_new(struct subnet *subnet);
+struct subnet_view *subnet_view_new(struct subnet *subnet);
 /* A copy of the view with other alias GUIDs; cheap. */
-struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases);
+struct subnet_view *subnet_view_with(struct subnet_view *view, struct alias_guids *aliases);
 /* A copy of the view with other multicast trees; cheap. */
-struct sa_view *sa_view_with_trees(struct sa_view *view, struct mc_trees *trees);
-struct sa_view *sa_view_ref(struct sa_view *view);
-void sa_view_unref(struct sa_view *view); /* NULL is fine */
+struct subnet_view *subnet_view_with_trees(struct subnet_view *view, struct mc_trees *trees);
+struct subnet_view *subnet_view_ref(struct subnet_view *view);
+void subnet_view_unref(struct subnet_view *view); /* NULL is fine */
 
 /* Prefetches what a walk from or to a port needs. The port does not have to be valid. */
-void sa_view_prefetch(const struct sa_view *view, uint32_t port);
+void subnet_view_prefetch(const struct subnet_view *view, uint32_t port);
 
 /* The properties of a path. */
-struct sa_way {
+struct subnet_way {
 	uint8_t mtu;	 /* code of the smallest on the path */
 	uint8_t rate;	 /* code of the lowest; the slowest there is if no link says */
 	bool reversible; /* a packet to the source's LID arrives */
@@ -51,7 +51,7 @@ struct sa_way {
  * Follows a packet to dlid from one endport to another, over at most 64 links (IBA 14.2.1.2), and
  * one to slid back. False if the first does not arrive.
  */
-bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
-		  uint16_t dlid, struct sa_way *way);
+bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to, uint16_t slid,
+		      uint16_t dlid, struct subnet_way *way);
 
 #endif
