@@ -4,8 +4,9 @@
 noinst_LIBRARIES += libssa.a
 libssa_a_SOURCES = \
 	opensm/ssa/table/layout.h \
+	opensm/ssa/table/made.c \
 	opensm/ssa/table/names.c \
-	opensm/ssa/table/snapshot.h
+	opensm/ssa/table/snapshot.c opensm/ssa/table/snapshot.h
 libssa_a_SOURCES += opensm/ssa/wire/wire.h
 libssa_a_SOURCES += opensm/ssa/store/store.h
-libssa_a_SOURCES += opensm/ssa/look/look.h
+libssa_a_SOURCES += opensm/ssa/look/look.c opensm/ssa/look/look.h

@@ -93,7 +93,7 @@ static const char *choose_sl(const struct subnet *subnet, const struct policy_wa
 }
 
 /* Vendors that have sold that HCA under their names. */
-static bool is_tavor(const struct iba_node_info *info)
+bool policy_is_tavor(const struct iba_node_info *info)
 {
 	static const uint32_t vendors[] = {0x0002C9, 0x0005AD, 0x00066A, 0x0008F1};
 
@@ -110,17 +110,16 @@ static uint8_t best_mtu(const struct subnet *subnet, const struct policy_wanted 
 
 	if (!subnet->options->enable_quirks || wanted->keeps_mtu)
 		return 0;
-	return is_tavor(&fabric->nodes[fabric->ports[from].node].info) ||
-			       is_tavor(&fabric->nodes[fabric->ports[to].node].info)
+	return policy_is_tavor(&fabric->nodes[fabric->ports[from].node].info) ||
+			       policy_is_tavor(&fabric->nodes[fabric->ports[to].node].info)
 		       ? POLICY_TAVOR_MTU
 		       : 0;
 }
 
-bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
-		 uint32_t to, struct policy_path *path)
+bool policy_verdict(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
+		    uint32_t to, struct policy_path *path)
 {
 	const struct qos_level *level;
-	uint8_t sl;
 
 	*path = (struct policy_path){
 		.life = from == to ? 0 : subnet->options->subnet_timeout,
@@ -138,8 +137,16 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	path->refused = choose_p_key(subnet, wanted, from, to, path);
 	if (!path->refused)
 		path->refused = choose_sl(subnet, wanted, path);
-	sl = path->sl;
-	if (!path->refused &&
+	return !path->refused;
+}
+
+bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
+		 uint32_t to, struct policy_path *path)
+{
+	bool may = policy_verdict(subnet, wanted, from, to, path);
+	uint8_t sl = path->sl;
+
+	if (may &&
 	    !routing_path_sl(subnet->routing, subnet->fabric, from, to, wanted->has_sl, &path->sl))
 		path->refused = "the routing engine requires another SL for it, or has none";
 	if (path->sl != sl)
@@ -228,7 +235,7 @@ uint8_t policy_known_rate(const struct options *options, uint8_t rate)
 }
 
 /* Links on the path may be of a newer kind than the device at its end. */
-static uint8_t rate_for_end(const struct iba_port_info *end, uint8_t rate)
+uint8_t policy_rate_of_end(const struct iba_port_info *end, uint8_t rate)
 {
 	bool has_mask2 = end->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
 	unsigned int caps = has_mask2 ? end->capability_mask2 : 0;
@@ -252,9 +259,9 @@ static void choose_rate(const struct subnet *subnet, const struct policy_way *wa
 	uint32_t to = fabric_port_by_lid(fabric, way->dlid);
 	uint8_t known = policy_known_rate(subnet->options, way->rate);
 
-	path->rate = rate_for_end(&fabric->ports[way->from].info, known);
+	path->rate = policy_rate_of_end(&fabric->ports[way->from].info, known);
 	if (to != FABRIC_NONE)
-		path->rate = rate_for_end(&fabric->ports[to].info, path->rate);
+		path->rate = policy_rate_of_end(&fabric->ports[to].info, path->rate);
 	path->rate_by = path->rate != known	? POLICY_ENDS
 			: known != way->rate	? POLICY_OPTION
 						: POLICY_LINK;

@@ -55,6 +55,14 @@ struct policy_path {
 bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
 		 uint32_t to, struct policy_path *path);
 
+/*
+ * policy_path() but for the SL that the routing engine needs: the same for all ports that are in
+ * the same partitions and QoS groups, and of which policy_is_tavor() is the same.
+ */
+bool policy_verdict(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
+		    uint32_t to, struct policy_path *path);
+bool policy_is_tavor(const struct iba_node_info *info);
+
 /* One of the routes that a path may take: there may be as many as there are LIDs. */
 struct policy_way {
 	uint32_t from; /* endport */
@@ -76,6 +84,12 @@ bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t fr
  * options.
  */
 uint8_t policy_known_rate(const struct options *options, uint8_t rate);
+/*
+ * That rate, or if the device of an endport does not know it, the fastest below that it does:
+ * depends on ExtendedSpeeds of the CapabilityMask, and on LinkWidth2x and whether there is any of
+ * LinkSpeedHDR, NDR, XDR in CapabilityMask2.
+ */
+uint8_t policy_rate_of_end(const struct iba_port_info *end, uint8_t rate);
 /* Whether the path may end at the n-th LID (from 0) of its destination, which has lids LIDs. */
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n, unsigned int lids);
 

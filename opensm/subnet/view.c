@@ -340,3 +340,140 @@ bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to
 	};
 	return true;
 }
+
+/* ---- the ways to a LID from everywhere ---- */
+
+#define WAY_UNKNOWN 0
+#define WAY_OPEN 0xFE /* being followed; no MTU has the code 7 */
+
+/* What a switch does with packets to one LID. */
+struct fan {
+	const struct subnet_view *view;
+	const uint8_t *exits; /* [switch]: the egress port */
+	uint32_t to;	      /* endport that has the LID */
+	uint8_t *ways;	      /* [switch]: the result */
+	uint8_t *hops;	      /* [switch]: links to the endport */
+	uint32_t *stack;      /* [switch]: those followed */
+};
+
+static uint8_t add_hop(const struct subnet_hop *hop, uint8_t way)
+{
+	const unsigned int mask = (1u << REST_RANK_BITS) - 1;
+
+	return (uint8_t)(MIN(hop->mtu, way >> REST_RANK_BITS) << REST_RANK_BITS |
+			 MIN(hop->rank, way & mask));
+}
+
+static const struct subnet_hop *fan_hop(const struct fan *fan, uint32_t sw)
+{
+	const struct subnet_switch *at = &fan->view->switches[sw];
+
+	return fan->exits[sw] < at->n_ports ? &fan->view->hops[at->first_port + fan->exits[sw]]
+					    : NULL;
+}
+
+/* Follows packets until the way is known or they are lost, then returns along the switches. */
+static void fan_follow(const struct fan *fan, uint32_t sw)
+{
+	uint32_t n = 0;
+	unsigned int hops = 0;
+	uint8_t way = REST_LOST;
+
+	while (fan->ways[sw] == WAY_UNKNOWN) {
+		const struct subnet_hop *hop = fan_hop(fan, sw);
+
+		fan->ways[sw] = WAY_OPEN;
+		fan->stack[n++] = sw;
+		if (!hop || hop->kind == HOP_NONE)
+			break;
+		if (hop->kind == HOP_END) {
+			if (hop->next == fan->to) {
+				fan->ways[sw] = way = (uint8_t)(hop->mtu << REST_RANK_BITS |
+								hop->rank);
+				fan->hops[sw] = 1;
+				n--;
+			}
+			break;
+		}
+		sw = hop->next;
+	}
+	if (fan->ways[sw] != WAY_UNKNOWN && fan->ways[sw] != WAY_OPEN) {
+		way = fan->ways[sw];
+		hops = fan->hops[sw];
+	}
+	while (n) {
+		sw = fan->stack[--n];
+		if (way != REST_LOST && ++hops <= IBA_MAX_HOPS)
+			way = add_hop(fan_hop(fan, sw), way);
+		else
+			way = REST_LOST;
+		fan->ways[sw] = way;
+		fan->hops[sw] = (uint8_t)hops;
+	}
+}
+
+/* exits: [64][n_switches], from rows of forwarding tables, a line of the cache each. */
+static void transpose(const struct subnet_view *view, uint32_t block, uint8_t *exits)
+{
+	const struct routing *routing = view->subnet->routing;
+	uint32_t n = view->subnet->fabric->n_switches;
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		const uint8_t *row = routing->lft[sw] + (size_t)block * FABRIC_LFT_BLOCK;
+
+		for (unsigned int i = 0; i < FABRIC_LFT_BLOCK; i++)
+			exits[(size_t)i * n + sw] = row[i];
+	}
+}
+
+void subnet_view_ways(const struct subnet_view *view, uint32_t block, uint8_t *ways)
+{
+	const struct fabric *fabric = view->subnet->fabric;
+	uint32_t n = fabric->n_switches;
+	g_autofree uint8_t *exits = g_malloc((size_t)n * FABRIC_LFT_BLOCK + 1);
+	g_autofree uint8_t *hops = g_malloc((size_t)n + 1);
+	g_autofree uint32_t *stack = g_new(uint32_t, n + 1);
+
+	memset(ways, REST_LOST, (size_t)n * FABRIC_LFT_BLOCK);
+	if (block >= view->subnet->routing->n_blocks)
+		return;
+	transpose(view, block, exits);
+	for (unsigned int i = 0; i < FABRIC_LFT_BLOCK; i++) {
+		uint32_t lid = block * FABRIC_LFT_BLOCK + i;
+		struct fan fan = {
+			.view = view,
+			.exits = exits + (size_t)i * n,
+			.to = lid < FABRIC_LIDS ? fabric->lid_port[lid] : FABRIC_NONE,
+			.ways = ways + (size_t)i * n,
+			.hops = hops,
+			.stack = stack,
+		};
+
+		if (fan.to == FABRIC_NONE || lid > view->subnet->routing->top)
+			continue;
+		memset(fan.ways, WAY_UNKNOWN, n);
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (fan.ways[sw] == WAY_UNKNOWN)
+				fan_follow(&fan, sw);
+	}
+}
+
+uint8_t subnet_view_own_way(const struct subnet_view *view, uint32_t from, uint32_t *sw,
+			    uint32_t *peer)
+{
+	struct start start = start_from(view, from, 0);
+
+	*sw = start.sw;
+	*peer = start.sw == FABRIC_NONE && start.own.kind == HOP_END ? start.own.next : FABRIC_NONE;
+	if (*sw == FABRIC_NONE && *peer == FABRIC_NONE)
+		return REST_LOST;
+	return (uint8_t)(start.own.mtu << REST_RANK_BITS | start.own.rank);
+}
+
+uint8_t subnet_view_inner_way(const struct subnet_view *view, uint32_t port)
+{
+	struct subnet_way way;
+
+	fill_loopback(view, &view->subnet->fabric->ports[port], &way);
+	return (uint8_t)(way.mtu << REST_RANK_BITS | view->rank[way.rate]);
+}

@@ -54,4 +54,18 @@ struct subnet_way {
 bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to, uint16_t slid,
 		      uint16_t dlid, struct subnet_way *way);
 
+/*
+ * Ways in one octet each: MTU code in the upper 3 bits, rank of the rate below; all ones: no packet
+ * arrives. ways: [64][n_switches]: from each switch to each LID of an LFT block.
+ */
+void subnet_view_ways(const struct subnet_view *view, uint32_t block, uint8_t *ways);
+/*
+ * The link of an endport: the switch that it leads to (or that the port belongs to), or else the
+ * endport at its other end; FABRIC_NONE.
+ */
+uint8_t subnet_view_own_way(const struct subnet_view *view, uint32_t from, uint32_t *sw,
+			    uint32_t *peer);
+/* The way of an endport to itself. */
+uint8_t subnet_view_inner_way(const struct subnet_view *view, uint32_t port);
+
 #endif

@@ -180,6 +180,7 @@ enum ssa_verdict_flags {
 	SSA_VERDICT_LAST = 1 << 0,    /* of the pair */
 	SSA_VERDICT_REFUSED = 1 << 1, /* the two may not use it */
 	SSA_VERDICT_SL_FIXED = 1 << 2, /* a query for another SL is refused */
+	SSA_VERDICT_KNOWN = 1 << 3,    /* the two share a partition, so each may know of the other */
 };
 
 /*
