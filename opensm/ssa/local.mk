@@ -10,3 +10,10 @@ libssa_a_SOURCES = \
 libssa_a_SOURCES += opensm/ssa/wire/wire.h
 libssa_a_SOURCES += opensm/ssa/store/store.h
 libssa_a_SOURCES += opensm/ssa/look/look.c opensm/ssa/look/look.h
+
+noinst_LIBRARIES += libssacore.a
+libssacore_a_SOURCES = \
+	opensm/ssa/core/make.c opensm/ssa/core/make.h \
+	opensm/ssa/core/ports.c \
+	opensm/ssa/core/verdicts.c \
+	opensm/ssa/core/ways.c

@@ -278,13 +278,16 @@ static void find_rest(const struct subnet_view *view, struct start *there, uint1
 		      struct start *back, uint16_t slid)
 {
 	struct walk one = begin_walk(view, there, dlid), other = begin_walk(view, back, slid);
+	bool on = true, other_on = true;
 
-	for (unsigned int n = 0; n < IBA_MAX_HOPS; n++) {
-		bool on = walk_on(view, &one), other_on = walk_on(view, &other);
-
-		if (!on && !other_on)
-			break;
+	for (unsigned int n = 0; n < IBA_MAX_HOPS && (on || other_on); n++) {
+		on = walk_on(view, &one);
+		other_on = walk_on(view, &other);
 	}
+	if (on) /* it would go on: too far, or in a circle */
+		one.hop = NULL;
+	if (other_on)
+		other.hop = NULL;
 	end_walk(view, there, &one);
 	end_walk(view, back, &other);
 }

@@ -415,7 +415,9 @@ static enum ssa_look offer_lids(struct look *look, const struct ssa_verdict *ver
 		if (offer(look, verdict, record, &go) == SSA_LOOK_ASK)
 			return SSA_LOOK_ASK;
 	}
-	return look->found ? SSA_LOOK_FOUND : SSA_LOOK_NONE;
+	if (look->found)
+		return SSA_LOOK_FOUND;
+	return none(look, look->why ? look->why : "no path is wanted, or none to these LIDs");
 }
 
 static uint64_t guid_of(const struct end *end, const struct ssa_endport *port)

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Ports, switches, aliases, routers: what a query can name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ssa/core/make.h"
+#include "subnet/path.h"
+
+#define RATE_CODES 64
+#define RATE_KINDS 8
+
+/* ---- order ---- */
+
+struct keyed {
+	uint64_t guid;
+	uint32_t index;
+};
+
+static int by_guid(const void *a, const void *b)
+{
+	uint64_t x = ((const struct keyed *)a)->guid, y = ((const struct keyed *)b)->guid;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint32_t *sorted(GArray *keyed)
+{
+	uint32_t *order = g_new(uint32_t, keyed->len + 1);
+
+	qsort(keyed->data, keyed->len, sizeof(struct keyed), by_guid);
+	for (guint i = 0; i < keyed->len; i++)
+		order[i] = g_array_index(keyed, struct keyed, i).index;
+	return order;
+}
+
+static uint32_t *places(const uint32_t *order, uint32_t n, uint32_t n_all)
+{
+	uint32_t *place = g_new(uint32_t, n_all + 1);
+
+	memset(place, 0xFF, (n_all + 1) * sizeof(*place));
+	for (uint32_t i = 0; i < n; i++)
+		place[order[i]] = i;
+	return place;
+}
+
+static void order_endports(const struct fabric *fabric, struct ssa_index *index)
+{
+	g_autoptr(GArray) keyed = g_array_new(FALSE, FALSE, sizeof(struct keyed));
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		struct keyed key = {fabric->ports[port].guid, port};
+
+		/* Of two ports with one GUID the SA finds one, and so does the index of GUIDs. */
+		if (fabric_is_endport(fabric, port) && fabric->ports[port].lid &&
+		    fabric_port_by_guid(fabric, key.guid) == port)
+			g_array_append_val(keyed, key);
+	}
+	index->n_endports = keyed->len;
+	index->endport = sorted(keyed);
+	index->place = places(index->endport, keyed->len, fabric->n_ports);
+}
+
+static void order_switches(const struct fabric *fabric, struct ssa_index *index)
+{
+	g_autoptr(GArray) keyed = g_array_new(FALSE, FALSE, sizeof(struct keyed));
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		struct keyed key = {fabric->nodes[fabric->switches[sw].node].guid, sw};
+
+		g_array_append_val(keyed, key);
+	}
+	index->n_switches = keyed->len;
+	index->sw = sorted(keyed);
+	index->sw_place = places(index->sw, keyed->len, fabric->n_switches);
+}
+
+/* A row for each switch to which a CA or router is cabled. */
+static void number_rows(const struct fabric *fabric, struct ssa_index *index)
+{
+	uint32_t n = 0;
+	uint8_t exit;
+
+	index->row = g_new(uint32_t, fabric->n_switches + 1);
+	memset(index->row, 0xFF, (fabric->n_switches + 1) * sizeof(*index->row));
+	for (uint32_t i = 0; i < index->n_endports; i++) {
+		uint32_t port = index->endport[i], sw = fabric_leaf(fabric, port, &exit);
+
+		if (sw != FABRIC_NONE && fabric->ports[port].num)
+			index->row[sw] = 0;
+	}
+	for (uint32_t i = 0; i < index->n_switches; i++)
+		if (index->row[index->sw[i]] == 0)
+			index->row[index->sw[i]] = n++;
+	index->n_rows = n;
+}
+
+/* ---- tables ---- */
+
+/* The kind of a device by the rates that it knows, as policy_rate_of_end() tells them apart. */
+static unsigned int rate_kind(const struct iba_port_info *info)
+{
+	bool has_mask2 = info->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
+	unsigned int caps = has_mask2 ? info->capability_mask2 : 0;
+	unsigned int fast = IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_SPEED_NDR |
+			    IBA_PORT_CAP2_LINK_SPEED_XDR;
+
+	return (info->capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS ? 1u : 0) |
+	       (caps & fast ? 2u : 0) | (caps & IBA_PORT_CAP2_LINK_WIDTH_2X ? 4u : 0);
+}
+
+static void make_rates(const struct options *options, struct ssa_made *made)
+{
+	uint8_t *rates = g_malloc0((1 + RATE_KINDS) * RATE_CODES);
+
+	for (unsigned int code = 0; code < RATE_CODES; code++)
+		rates[code] = policy_known_rate(options, (uint8_t)code);
+	for (unsigned int kind = 0; kind < RATE_KINDS; kind++) {
+		const struct iba_port_info info = {
+			.capability_mask = IBA_PORT_CAP_CAPABILITY_MASK2 |
+					   (kind & 1 ? IBA_PORT_CAP_EXTENDED_SPEEDS : 0),
+			.capability_mask2 = (kind & 2 ? IBA_PORT_CAP2_LINK_SPEED_HDR : 0) |
+					    (kind & 4 ? IBA_PORT_CAP2_LINK_WIDTH_2X : 0),
+		};
+
+		for (unsigned int code = 0; code < RATE_CODES; code++)
+			rates[(1 + kind) * RATE_CODES + code] =
+				policy_rate_of_end(&info, (uint8_t)code);
+	}
+	ssa_made_put(made, SSA_RATES, rates, 1 + RATE_KINDS, RATE_CODES);
+}
+
+/* Offset of a text, which is there once. */
+static uint32_t add_string(GByteArray *strings, GHashTable *known, const char *text)
+{
+	gpointer found;
+	uint32_t at = strings->len;
+
+	if (g_hash_table_lookup_extended(known, text, NULL, &found))
+		return GPOINTER_TO_UINT(found);
+	g_hash_table_insert(known, (char *)text, GUINT_TO_POINTER(at));
+	g_byte_array_append(strings, (const guint8 *)text, (guint)strlen(text) + 1);
+	return at;
+}
+
+static void put_endport(const struct ssa_source *source, const struct ssa_index *index, uint32_t i,
+			uint32_t name, struct ssa_endport *row)
+{
+	const struct fabric *fabric = source->view->subnet->fabric;
+	const struct fabric_port *port = &fabric->ports[index->endport[i]];
+	uint32_t sw, peer;
+	uint8_t own = subnet_view_own_way(source->view, index->endport[i], &sw, &peer);
+
+	*row = (struct ssa_endport){
+		.guid = GUINT64_TO_LE(port->guid),
+		.sw = GUINT32_TO_LE(sw == FABRIC_NONE ? SSA_NONE : index->sw_place[sw]),
+		.peer = GUINT32_TO_LE(peer == FABRIC_NONE ? SSA_NONE : index->place[peer]),
+		.class = GUINT32_TO_LE(index->class ? index->class[i] : 0),
+		.name = GUINT32_TO_LE(name),
+		.lid = GUINT16_TO_LE(port->lid),
+		.lmc = port->lmc,
+		.kind = fabric->nodes[port->node].type,
+		.own = own,
+		.inside = subnet_view_inner_way(source->view, index->endport[i]),
+		.rates = (uint8_t)(1 + rate_kind(&port->info)),
+		.port = port->num,
+	};
+}
+
+static void make_endports(const struct ssa_source *source, const struct ssa_index *index,
+			  struct ssa_made *made)
+{
+	const struct fabric *fabric = source->view->subnet->fabric;
+	struct ssa_endport *rows = g_new0(struct ssa_endport, index->n_endports + 1);
+	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
+	GByteArray *strings = g_byte_array_new();
+	guint length;
+
+	add_string(strings, known, "");
+	for (uint32_t i = 0; i < index->n_endports; i++) {
+		uint32_t node = fabric->ports[index->endport[i]].node;
+
+		put_endport(source, index, i,
+			    add_string(strings, known, fabric->nodes[node].description), &rows[i]);
+	}
+	ssa_made_put(made, SSA_ENDPORTS, rows, index->n_endports, sizeof(*rows));
+	length = strings->len;
+	ssa_made_put(made, SSA_STRINGS, g_byte_array_free(strings, FALSE), length, 1);
+}
+
+static void make_switches(const struct fabric *fabric, const struct ssa_index *index,
+			  struct ssa_made *made)
+{
+	struct ssa_switch *rows = g_new0(struct ssa_switch, index->n_switches + 1);
+
+	for (uint32_t i = 0; i < index->n_switches; i++) {
+		const struct fabric_node *node =
+			&fabric->nodes[fabric->switches[index->sw[i]].node];
+
+		rows[i].guid = GUINT64_TO_LE(node->guid);
+		rows[i].row = GUINT32_TO_LE(index->row[index->sw[i]]);
+		rows[i].lid = GUINT16_TO_LE(fabric->ports[node->first_port].lid);
+	}
+	ssa_made_put(made, SSA_SWITCHES, rows, index->n_switches, sizeof(*rows));
+}
+
+static void make_aliases(const struct ssa_source *source, const struct ssa_index *index,
+			 struct ssa_made *made)
+{
+	const struct fabric *fabric = source->view->subnet->fabric;
+	const GArray *by = source->aliases ? source->aliases->by_guid : NULL;
+	struct ssa_alias *rows = g_new0(struct ssa_alias, (by ? by->len : 0) + 1);
+	uint64_t n = 0;
+
+	for (guint i = 0; by && i < by->len; i++) {
+		const struct alias_guid *alias = alias_guids_at(by, i);
+		uint32_t port = alias_guids_port(source->aliases, fabric, alias->guid);
+
+		if (port == FABRIC_NONE || index->place[port] == SSA_NONE ||
+		    fabric->ports[port].guid == alias->guid ||
+		    (n && ssa_64(rows[n - 1].guid) == alias->guid))
+			continue;
+		rows[n].guid = GUINT64_TO_LE(alias->guid);
+		rows[n].endport = GUINT32_TO_LE(index->place[port]);
+		rows[n++].index = GUINT32_TO_LE(alias->index);
+	}
+	ssa_made_put(made, SSA_ALIASES, rows, n, sizeof(*rows));
+}
+
+/* The lines of prefix-routes.conf of which the router is here. */
+static void make_prefixes(const struct ssa_source *source, const struct ssa_index *index,
+			  struct ssa_made *made)
+{
+	const struct subnet *subnet = source->view->subnet;
+	const GArray *routes = subnet->prefix_routes ? subnet->prefix_routes->routes : NULL;
+	struct ssa_prefix *rows = g_new0(struct ssa_prefix, (routes ? routes->len : 0) + 1);
+	uint64_t n = 0;
+
+	for (guint i = 0; routes && i < routes->len; i++) {
+		const struct prefix_route *route = &g_array_index(routes, struct prefix_route, i);
+		uint32_t port = route->guid ? fabric_port_by_guid(subnet->fabric, route->guid)
+					    : source->view->router;
+
+		if (port == FABRIC_NONE || index->place[port] == SSA_NONE ||
+		    subnet->fabric->nodes[subnet->fabric->ports[port].node].type !=
+			    IBA_NODE_ROUTER)
+			continue;
+		rows[n].prefix = GUINT64_TO_LE(route->prefix);
+		rows[n++].endport = GUINT32_TO_LE(index->place[port]);
+	}
+	ssa_made_put(made, SSA_PREFIXES, rows, n, sizeof(*rows));
+}
+
+void ssa_make_ports(const struct ssa_source *source, struct ssa_index *index,
+		    struct ssa_made *made)
+{
+	const struct subnet *subnet = source->view->subnet;
+
+	order_endports(subnet->fabric, index);
+	order_switches(subnet->fabric, index);
+	number_rows(subnet->fabric, index);
+	ssa_make_classes(source, index);
+	make_endports(source, index, made);
+	make_switches(subnet->fabric, index, made);
+	make_aliases(source, index, made);
+	make_prefixes(source, index, made);
+	make_rates(subnet->options, made);
+}
