@@ -370,9 +370,9 @@ static uint8_t add_hop(const struct subnet_hop *hop, uint8_t way)
 static const struct subnet_hop *fan_hop(const struct fan *fan, uint32_t sw)
 {
 	const struct subnet_switch *at = &fan->view->switches[sw];
+	uint8_t exit = fan->exits[sw];
 
-	return fan->exits[sw] < at->n_ports ? &fan->view->hops[at->first_port + fan->exits[sw]]
-					    : NULL;
+	return exit < at->n_ports ? &fan->view->hops[at->first_port + exit] : NULL;
 }
 
 /* Follows packets until the way is known or they are lost, then returns along the switches. */
@@ -415,21 +415,68 @@ static void fan_follow(const struct fan *fan, uint32_t sw)
 	}
 }
 
-/* exits: [64][n_switches], from rows of forwarding tables, a line of the cache each. */
+/* Most often the next switch is known already, so that a step costs no loop. */
+static inline bool fan_step(const struct fan *fan, uint32_t sw)
+{
+	const struct subnet_hop *hop = fan_hop(fan, sw);
+	uint8_t way = hop && hop->kind == HOP_SWITCH ? fan->ways[hop->next] : WAY_UNKNOWN;
+
+	if (way == WAY_UNKNOWN || way >= WAY_OPEN || fan->hops[hop->next] >= IBA_MAX_HOPS)
+		return false;
+	fan->ways[sw] = add_hop(hop, way);
+	fan->hops[sw] = fan->hops[hop->next] + 1;
+	return true;
+}
+
+uint32_t *subnet_view_order(const struct subnet_view *view)
+{
+	const struct fabric *fabric = view->subnet->fabric;
+	uint32_t n = fabric->n_switches, first = 0, end = 0;
+	uint32_t *order = g_new(uint32_t, n + 1);
+	g_autofree bool *seen = g_new0(bool, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		for (uint32_t i = 1; i < view->switches[sw].n_ports && !seen[sw]; i++)
+			if (view->hops[view->switches[sw].first_port + i].kind == HOP_END) {
+				seen[sw] = true;
+				order[n - ++end] = sw;
+			}
+	for (; first < end; first++) {
+		const struct subnet_switch *at = &view->switches[order[n - 1 - first]];
+
+		for (uint32_t i = 1; i < at->n_ports; i++) {
+			const struct subnet_hop *hop = &view->hops[at->first_port + i];
+
+			if (hop->kind == HOP_SWITCH && !seen[hop->next]) {
+				seen[hop->next] = true;
+				order[n - ++end] = hop->next;
+			}
+		}
+	}
+	for (uint32_t sw = 0; sw < n; sw++) /* without any host near */
+		if (!seen[sw])
+			order[n - ++end] = sw;
+	return order;
+}
+
+/*
+ * exits: [64][switch]: a column for each LID. Rows of different switches are in different pages,
+ * which would cost more than all else if each LID touched them all.
+ */
 static void transpose(const struct subnet_view *view, uint32_t block, uint8_t *exits)
 {
-	const struct routing *routing = view->subnet->routing;
 	uint32_t n = view->subnet->fabric->n_switches;
 
 	for (uint32_t sw = 0; sw < n; sw++) {
-		const uint8_t *row = routing->lft[sw] + (size_t)block * FABRIC_LFT_BLOCK;
+		const uint8_t *row = view->subnet->routing->lft[sw] + block * FABRIC_LFT_BLOCK;
 
-		for (unsigned int i = 0; i < FABRIC_LFT_BLOCK; i++)
+		for (uint32_t i = 0; i < FABRIC_LFT_BLOCK; i++)
 			exits[(size_t)i * n + sw] = row[i];
 	}
 }
 
-void subnet_view_ways(const struct subnet_view *view, uint32_t block, uint8_t *ways)
+void subnet_view_ways(const struct subnet_view *view, const uint32_t *order, uint32_t block,
+		      uint8_t *ways)
 {
 	const struct fabric *fabric = view->subnet->fabric;
 	uint32_t n = fabric->n_switches;
@@ -455,9 +502,9 @@ void subnet_view_ways(const struct subnet_view *view, uint32_t block, uint8_t *w
 		if (fan.to == FABRIC_NONE || lid > view->subnet->routing->top)
 			continue;
 		memset(fan.ways, WAY_UNKNOWN, n);
-		for (uint32_t sw = 0; sw < n; sw++)
-			if (fan.ways[sw] == WAY_UNKNOWN)
-				fan_follow(&fan, sw);
+		for (uint32_t k = 0; k < n; k++)
+			if (fan.ways[order[k]] == WAY_UNKNOWN && !fan_step(&fan, order[k]))
+				fan_follow(&fan, order[k]);
 	}
 }
 

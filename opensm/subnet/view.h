@@ -55,10 +55,16 @@ bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to
 		      uint16_t dlid, struct subnet_way *way);
 
 /*
+ * All switches, those farthest from hosts first: in this order, the next switch of a packet is
+ * mostly one that was looked at before. The caller frees it.
+ */
+uint32_t *subnet_view_order(const struct subnet_view *view);
+/*
  * Ways in one octet each: MTU code in the upper 3 bits, rank of the rate below; all ones: no packet
  * arrives. ways: [64][n_switches]: from each switch to each LID of an LFT block.
  */
-void subnet_view_ways(const struct subnet_view *view, uint32_t block, uint8_t *ways);
+void subnet_view_ways(const struct subnet_view *view, const uint32_t *order, uint32_t block,
+		      uint8_t *ways);
 /*
  * The link of an endport: the switch that it leads to (or that the port belongs to), or else the
  * endport at its other end; FABRIC_NONE.

@@ -137,11 +137,14 @@ bench-multicast: tests/bench/multicast$(EXEEXT) tests/bench/multicast_daemon$(EX
 
 # The SA by itself.
 check_PROGRAMS += tests/bench/policy_cost tests/bench/sa_paths tests/bench/sa_tables \
-	tests/bench/sa_wire
+	tests/bench/sa_wire tests/bench/ssa_make
 tests_bench_policy_cost_CFLAGS = $(TEST_CFLAGS)
 tests_bench_policy_cost_LDADD = $(LIBS_SAMAKE)
 tests_bench_sa_paths_CFLAGS = $(TEST_CFLAGS)
 tests_bench_sa_paths_LDADD = $(LIBS_SAMAKE)
 tests_bench_sa_tables_CFLAGS = $(TEST_CFLAGS)
 tests_bench_sa_tables_LDADD = $(LIBS_SAMAKE)
+tests_bench_ssa_make_CFLAGS = $(TEST_CFLAGS)
+tests_bench_ssa_make_LDADD = libsamake.a libfabricmake.a libssacore.a libssa.a $(LIBS_SA) \
+	$(SSA_LIBS) $(CHECK_LIBS)
 tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)

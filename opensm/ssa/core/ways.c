@@ -12,29 +12,39 @@
 struct job {
 	const struct ssa_source *source;
 	const struct ssa_index *index;
+	const uint32_t *order; /* subnet_view_order() */
 	uint32_t n_lids, reach_size;
 	uint8_t *paths; /* [row][LID] */
 	uint8_t *reach; /* [LID][reach_size] */
 };
 
+/* The bits of eight switches, in the order of the table. */
+static uint8_t reach_octet(const struct ssa_index *index, const uint8_t *ways, uint32_t place)
+{
+	uint32_t n = MIN(8, index->n_switches - place);
+	uint8_t bits = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		bits |= (uint8_t)((ways[index->sw[place + k]] != SSA_WAY_NONE) << k);
+	return bits;
+}
+
+/* ways: [64][switch] of the LIDs from first on. */
 static void keep_block(const struct job *job, uint32_t first, const uint8_t *ways)
 {
 	const struct ssa_index *index = job->index;
 	uint32_t n = index->n_switches, here = MIN(FABRIC_LFT_BLOCK, job->n_lids - first);
 
 	for (uint32_t sw = 0; sw < n; sw++) {
-		uint32_t row = index->row[sw], place = index->sw_place[sw];
+		uint8_t *row = job->paths + (size_t)index->row[sw] * job->n_lids + first;
 
-		for (uint32_t i = 0; i < here; i++) {
-			uint8_t way = ways[(size_t)i * n + sw];
-
-			if (row != SSA_NONE)
-				job->paths[(size_t)row * job->n_lids + first + i] = way;
-			if (way != SSA_WAY_NONE)
-				job->reach[(size_t)(first + i) * job->reach_size + place / 8] |=
-					(uint8_t)(1u << place % 8);
-		}
+		for (uint32_t i = 0; index->row[sw] != SSA_NONE && i < here; i++)
+			row[i] = ways[(size_t)i * n + sw];
 	}
+	for (uint32_t i = 0; i < here; i++)
+		for (uint32_t k = 0; k < job->reach_size; k++)
+			job->reach[(size_t)(first + i) * job->reach_size + k] =
+				reach_octet(index, ways + (size_t)i * n, 8 * k);
 }
 
 static void work(void *arg, uint32_t first, uint32_t last)
@@ -44,7 +54,7 @@ static void work(void *arg, uint32_t first, uint32_t last)
 		g_malloc((size_t)job->index->n_switches * FABRIC_LFT_BLOCK + 1);
 
 	for (uint32_t block = first; block < last; block++) {
-		subnet_view_ways(job->source->view, block, ways);
+		subnet_view_ways(job->source->view, job->order, block, ways);
 		keep_block(job, block * FABRIC_LFT_BLOCK, ways);
 	}
 }
@@ -52,15 +62,17 @@ static void work(void *arg, uint32_t first, uint32_t last)
 void ssa_make_ways(const struct ssa_source *source, const struct ssa_index *index,
 		   struct ssa_made *made)
 {
+	g_autofree uint32_t *order = subnet_view_order(source->view);
 	struct job job = {
 		.source = source,
 		.index = index,
+		.order = order,
 		.n_lids = source->view->subnet->fabric->max_lid + 1u,
 		.reach_size = (index->n_switches + 7) / 8,
 	};
 
 	job.paths = g_malloc((size_t)index->n_rows * job.n_lids + 1);
-	job.reach = g_malloc0((size_t)job.n_lids * job.reach_size + 1);
+	job.reach = g_malloc((size_t)job.n_lids * job.reach_size + 1);
 	route_parallel(source->threads,
 		       (job.n_lids + FABRIC_LFT_BLOCK - 1) / FABRIC_LFT_BLOCK, work, &job);
 	ssa_made_put(made, SSA_PATHS, job.paths, index->n_rows, job.n_lids);
