@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MAX_RATE_CODES 64
+#define LANE_NONE 0xFF
 
 GQuark ssa_snapshot_error_quark(void)
 {
@@ -103,6 +104,8 @@ static bool read_directory(struct ssa_snapshot *snapshot, const uint8_t *data, s
 {
 	unsigned int last = 0;
 
+	for (unsigned int id = 0; id < SSA_TABLE_END; id++)
+		snapshot->tables[id].data = data; /* not NULL, so that one may add 0 to it */
 	for (uint32_t i = 0; i < n; i++) {
 		struct ssa_entry entry;
 
@@ -120,6 +123,11 @@ static bool read_directory(struct ssa_snapshot *snapshot, const uint8_t *data, s
 
 /* ---- tables against each other ---- */
 
+static bool is_lane(uint8_t lane)
+{
+	return lane <= 15 || lane == LANE_NONE;
+}
+
 static bool check_subnet(struct ssa_snapshot *snapshot, GError **error)
 {
 	const struct ssa_table *table = &snapshot->tables[SSA_SUBNET];
@@ -134,6 +142,8 @@ static bool check_subnet(struct ssa_snapshot *snapshot, GError **error)
 		return broken(error, "SUBNET: another prefix than in the header");
 	if (subnet->lanes > SSA_LANES_PAIRS)
 		return broken(error, "SUBNET: %u is not a kind of lanes", subnet->lanes);
+	if (!is_lane(subnet->lane))
+		return broken(error, "SUBNET: lane %u is not an SL", subnet->lane);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(subnet->rank_rate); i++)
 		if (subnet->rank_rate[i] >= MAX_RATE_CODES)
 			return broken(error, "SUBNET: rank %u is no rate", i);
@@ -247,6 +257,18 @@ static bool check_sizes(const struct ssa_snapshot *snapshot, GError **error)
 	return true;
 }
 
+static bool check_lanes(const struct ssa_snapshot *snapshot, GError **error)
+{
+	const struct ssa_table *table = &snapshot->tables[SSA_LANES];
+	uint64_t octets = table->here * table->row_size;
+
+	for (uint64_t i = 0; i < octets; i++)
+		if (!is_lane(table->data[i]))
+			return broken(error, "LANES: row %" G_GUINT64_FORMAT ": %u is not an SL",
+				      table->first + i / table->row_size, table->data[i]);
+	return true;
+}
+
 static bool check_rates(const struct ssa_snapshot *snapshot, GError **error)
 {
 	const struct ssa_table *table = &snapshot->tables[SSA_RATES];
@@ -335,8 +357,8 @@ static bool check(struct ssa_snapshot *snapshot, GError **error)
 	return check_subnet(snapshot, error) && check_switches(snapshot, error) &&
 	       check_rates(snapshot, error) && check_endports(snapshot, error) &&
 	       check_aliases(snapshot, error) && check_sizes(snapshot, error) &&
-	       check_verdicts(snapshot, error) && check_prefixes(snapshot, error) &&
-	       check_addresses(snapshot, error);
+	       check_lanes(snapshot, error) && check_verdicts(snapshot, error) &&
+	       check_prefixes(snapshot, error) && check_addresses(snapshot, error);
 }
 
 /* ---- the object ---- */
