@@ -77,9 +77,9 @@ int main(int argc, char **argv)
 	printf("%u ports, %u switches, %.1f MB:", snapshot->n_endports, snapshot->n_switches,
 	       g_bytes_get_size(bytes) / 1e6);
 	for (unsigned int id = 0; id < SSA_TABLE_END; id++)
-		if (snapshot->tables[id].here)
+		if (snapshot->tables[id].rows)
 			printf(" %s %.1f KB", ssa_table_name(id),
-			       snapshot->tables[id].here * snapshot->tables[id].row_size / 1e3);
+			       snapshot->tables[id].rows * snapshot->tables[id].row_size / 1e3);
 	printf("\n");
 	look(snapshot);
 	ssa_snapshot_unref(snapshot);

@@ -11,7 +11,8 @@
  *
  * A whole snapshot has all rows of all tables. That of a host has, of the tables in which each row
  * is for one switch or one LID (SSA_PATHS, SSA_LANES, SSA_REACH), only the rows that its own ports
- * need: [first, first + here) of rows.
+ * need: [first, first + here) of rows. Its ports may be cabled to several switches: such a table may
+ * have up to SSA_PARTS entries, by ascending first, which do not overlap and differ in nothing else.
  *
  * The way of a path from port a to LID d is, first, the link of a, and then what PATHS has in the
  * row of the switch to which a is cabled, as hosts of one switch go the same way. Octets of links
@@ -30,6 +31,7 @@
 #define SSA_MINOR 0 /* a reader takes any: later ones add tables and flags */
 #define SSA_NONE UINT32_MAX
 #define SSA_LIDS 49152u /* unicast LIDs 1 .. 0xBFFF */
+#define SSA_PARTS 8u /* entries of a table; ports of a host */
 
 static inline uint16_t ssa_16(uint16_t value)
 {
@@ -86,13 +88,13 @@ struct ssa_header {
 	uint8_t reserved[64];
 };
 
-/* The directory: after the header, n_tables entries by ascending id. */
+/* The directory: after the header, n_tables entries by ascending id, then by ascending first. */
 struct ssa_entry {
 	uint16_t id;
 	uint16_t flags;	    /* 0 */
 	uint32_t row_size;  /* octets */
 	uint64_t rows;	    /* of the whole table */
-	uint64_t first, here; /* the rows that are in this snapshot */
+	uint64_t first, here; /* the rows of this entry */
 	uint64_t offset;      /* of them, from the start of the snapshot */
 	uint64_t epoch;	      /* in which the octets of the whole table last changed */
 	uint64_t hash[2];     /* XXH3-128 of the whole table: low and high half */
@@ -100,6 +102,7 @@ struct ssa_entry {
 };
 
 #define SSA_MAX_TABLES ((SSA_PAGE - sizeof(struct ssa_header)) / sizeof(struct ssa_entry))
+G_STATIC_ASSERT(SSA_TABLE_END + 3 * (SSA_PARTS - 1) <= SSA_MAX_TABLES);
 
 /* ---- rows ---- */
 

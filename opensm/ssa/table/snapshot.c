@@ -41,8 +41,8 @@ static bool read_header(struct ssa_snapshot *snapshot, const uint8_t *data, size
 		return broken(error, "the first octets are not those of a snapshot");
 	if (ssa_16(header.major) != SSA_MAJOR) {
 		g_set_error(error, SSA_SNAPSHOT_ERROR, SSA_SNAPSHOT_ERROR_VERSION,
-			    "format %u.%u: expected %u", ssa_16(header.major),
-			    ssa_16(header.minor), SSA_MAJOR);
+			    "format %u.%u: expected %u", ssa_16(header.major), ssa_16(header.minor),
+			    SSA_MAJOR);
 		return false;
 	}
 	if (ssa_64(header.length) != length)
@@ -64,54 +64,100 @@ static bool is_partial(unsigned int id)
 	return id == SSA_PATHS || id == SSA_REACH || id == SSA_LANES;
 }
 
+/* That table, as one of its entries says. */
+static struct ssa_table table_of(const struct ssa_entry *entry)
+{
+	return (struct ssa_table){
+		.row_size = ssa_32(entry->row_size),
+		.rows = ssa_64(entry->rows),
+		.epoch = ssa_64(entry->epoch),
+		.hash = {ssa_64(entry->hash[0]), ssa_64(entry->hash[1])},
+	};
+}
+
+static bool check_table(unsigned int id, const struct ssa_table *table, GError **error)
+{
+	const char *name = ssa_table_name(id);
+
+	if (!table->row_size ||
+	    (ssa_table_row_size(id) && ssa_table_row_size(id) != table->row_size))
+		return broken(error, "%s: rows of %u octets: expected %u", name, table->row_size,
+			      ssa_table_row_size(id));
+	if (table->rows > UINT32_MAX)
+		return broken(error, "%s: %" G_GUINT64_FORMAT " rows", name, table->rows);
+	return true;
+}
+
+/* A further entry of a table. */
+static bool check_again(unsigned int id, const struct ssa_table *table,
+			const struct ssa_table *again, uint64_t first, GError **error)
+{
+	const char *name = ssa_table_name(id);
+	const struct ssa_part *last = &table->parts[table->n_parts - 1];
+
+	if (!is_partial(id) || table->n_parts == SSA_PARTS || table->row_size != again->row_size ||
+	    table->rows != again->rows || table->epoch != again->epoch ||
+	    table->hash[0] != again->hash[0] || table->hash[1] != again->hash[1])
+		return broken(error, "%s: its entry %u is not expected", name, table->n_parts);
+	if (first < last->first + last->here)
+		return broken(error,
+			      "%s: row %" G_GUINT64_FORMAT " stands after row %" G_GUINT64_FORMAT,
+			      name, first, last->first + last->here);
+	return true;
+}
+
+static bool add_part(unsigned int id, struct ssa_table *table, const uint8_t *data, size_t length,
+		     const struct ssa_entry *entry, GError **error)
+{
+	const char *name = ssa_table_name(id);
+	uint64_t offset = ssa_64(entry->offset);
+	uint64_t first = ssa_64(entry->first), here = ssa_64(entry->here);
+
+	if (here > table->rows || first > table->rows - here)
+		return broken(error,
+			      "%s: rows %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+			      " after it, of %" G_GUINT64_FORMAT,
+			      name, first, here, table->rows);
+	if (!is_partial(id) && here != table->rows)
+		return broken(error, "%s: not all of its rows are there", name);
+	if (offset % SSA_PAGE || offset < SSA_PAGE || offset > length ||
+	    here > (length - offset) / table->row_size)
+		return broken(error, "%s: it does not lie within the snapshot", name);
+	if (!table->n_parts)
+		table->data = data + offset;
+	table->parts[table->n_parts++] = (struct ssa_part){data + offset, first, here};
+	return true;
+}
+
 static bool read_entry(struct ssa_snapshot *snapshot, const uint8_t *data, size_t length,
 		       const struct ssa_entry *entry, GError **error)
 {
 	unsigned int id = ssa_16(entry->id);
-	const char *name = ssa_table_name(id);
-	uint64_t offset = ssa_64(entry->offset), here = ssa_64(entry->here);
-	struct ssa_table table = {
-		.row_size = ssa_32(entry->row_size),
-		.rows = ssa_64(entry->rows),
-		.first = ssa_64(entry->first),
-		.here = here,
-		.epoch = ssa_64(entry->epoch),
-		.hash = {ssa_64(entry->hash[0]), ssa_64(entry->hash[1])},
-	};
+	struct ssa_table read = table_of(entry), *table;
 
-	if (!name)
+	if (!ssa_table_name(id))
 		return true; /* of a later minor format */
-	if (!table.row_size ||
-	    (ssa_table_row_size(id) && ssa_table_row_size(id) != table.row_size))
-		return broken(error, "%s: rows of %u octets: expected %u", name, table.row_size,
-			      ssa_table_row_size(id));
-	if (table.rows > UINT32_MAX || here > table.rows || table.first > table.rows - here)
-		return broken(error, "%s: rows %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
-			      " after it, of %" G_GUINT64_FORMAT, name, table.first, here,
-			      table.rows);
-	if (!is_partial(id) && here != table.rows)
-		return broken(error, "%s: not all of its rows are there", name);
-	if (offset % SSA_PAGE || offset < SSA_PAGE || offset > length ||
-	    here > (length - offset) / table.row_size)
-		return broken(error, "%s: it does not lie within the snapshot", name);
-	table.data = data + offset;
-	snapshot->tables[id] = table;
-	return true;
+	table = &snapshot->tables[id];
+	if (!check_table(id, &read, error) ||
+	    (table->n_parts && !check_again(id, table, &read, ssa_64(entry->first), error)))
+		return false;
+	if (!table->n_parts)
+		*table = read;
+	return add_part(id, table, data, length, entry, error);
 }
 
 static bool read_directory(struct ssa_snapshot *snapshot, const uint8_t *data, size_t length,
 			   uint32_t n, GError **error)
 {
-	unsigned int last = 0;
+	unsigned int last = 1;
 
 	for (unsigned int id = 0; id < SSA_TABLE_END; id++)
 		snapshot->tables[id].data = data; /* not NULL, so that one may add 0 to it */
 	for (uint32_t i = 0; i < n; i++) {
 		struct ssa_entry entry;
 
-		memcpy(&entry, data + sizeof(struct ssa_header) + i * sizeof(entry),
-		       sizeof(entry));
-		if (ssa_16(entry.id) <= last)
+		memcpy(&entry, data + sizeof(struct ssa_header) + i * sizeof(entry), sizeof(entry));
+		if (ssa_16(entry.id) < last)
 			return broken(error, "table %u stands after table %u", ssa_16(entry.id),
 				      last);
 		last = ssa_16(entry.id);
@@ -171,7 +217,8 @@ static bool own_lids(struct ssa_snapshot *snapshot, uint32_t i, GError **error)
 	const struct ssa_endport *port = &snapshot->endports[i];
 	uint32_t lid = ssa_16(port->lid);
 
-	if (port->lmc > 7 || (lid && lid + (1u << port->lmc) - 1 > ssa_16(snapshot->subnet->max_lid)))
+	if (port->lmc > 7 ||
+	    (lid && lid + (1u << port->lmc) - 1 > ssa_16(snapshot->subnet->max_lid)))
 		return broken(error, "ENDPORTS: row %u: LID %u with LMC %u", i, lid, port->lmc);
 	for (uint32_t n = 0; lid && n < 1u << port->lmc; n++) {
 		if (snapshot->lid_endport[lid + n] != SSA_NONE)
@@ -244,28 +291,34 @@ static bool check_sizes(const struct ssa_snapshot *snapshot, GError **error)
 	if (paths->rows && paths->row_size != lids)
 		return broken(error, "PATHS: rows of %u octets: expected %u", paths->row_size,
 			      lids);
-	if (paths->rows && (reach->rows != lids ||
-			    reach->row_size != (snapshot->n_switches + 7) / 8))
-		return broken(error, "REACH: %" G_GUINT64_FORMAT " rows of %u octets: expected %u "
-			      "of %u", reach->rows, reach->row_size, lids,
-			      (snapshot->n_switches + 7) / 8);
+	if (paths->rows &&
+	    (reach->rows != lids || reach->row_size != (snapshot->n_switches + 7) / 8))
+		return broken(error,
+			      "REACH: %" G_GUINT64_FORMAT " rows of %u octets: expected %u "
+			      "of %u",
+			      reach->rows, reach->row_size, lids, (snapshot->n_switches + 7) / 8);
 	if (snapshot->subnet->lanes == SSA_LANES_PAIRS && paths->rows &&
 	    (lanes->rows != paths->rows || lanes->row_size != snapshot->n_switches))
-		return broken(error, "LANES: %" G_GUINT64_FORMAT " rows of %u octets: expected "
-			      "%" G_GUINT64_FORMAT " of %u", lanes->rows, lanes->row_size,
-			      paths->rows, snapshot->n_switches);
+		return broken(error,
+			      "LANES: %" G_GUINT64_FORMAT " rows of %u octets: expected "
+			      "%" G_GUINT64_FORMAT " of %u",
+			      lanes->rows, lanes->row_size, paths->rows, snapshot->n_switches);
 	return true;
 }
 
 static bool check_lanes(const struct ssa_snapshot *snapshot, GError **error)
 {
 	const struct ssa_table *table = &snapshot->tables[SSA_LANES];
-	uint64_t octets = table->here * table->row_size;
 
-	for (uint64_t i = 0; i < octets; i++)
-		if (!is_lane(table->data[i]))
-			return broken(error, "LANES: row %" G_GUINT64_FORMAT ": %u is not an SL",
-				      table->first + i / table->row_size, table->data[i]);
+	for (unsigned int n = 0; n < table->n_parts; n++) {
+		const struct ssa_part *part = &table->parts[n];
+
+		for (uint64_t i = 0; i < part->here * table->row_size; i++)
+			if (!is_lane(part->data[i]))
+				return broken(error,
+					      "LANES: row %" G_GUINT64_FORMAT ": %u is not an SL",
+					      part->first + i / table->row_size, part->data[i]);
+	}
 	return true;
 }
 
@@ -293,8 +346,9 @@ static bool check_verdicts(const struct ssa_snapshot *snapshot, GError **error)
 	if (ssa_32(snapshot->subnet->flags) & SSA_NO_VERDICTS)
 		return true;
 	if (pairs->rows != n * n)
-		return broken(error, "PAIRS: %" G_GUINT64_FORMAT " rows for %" G_GUINT64_FORMAT
-			      " classes", pairs->rows, n);
+		return broken(error,
+			      "PAIRS: %" G_GUINT64_FORMAT " rows for %" G_GUINT64_FORMAT " classes",
+			      pairs->rows, n);
 	for (uint64_t i = 0; i < pairs->rows; i++)
 		if (ssa_32(pair[i]) >= table->rows)
 			return broken(error, "PAIRS: row %" G_GUINT64_FORMAT ": not in VERDICTS",
@@ -415,7 +469,11 @@ const void *ssa_snapshot_row(const struct ssa_snapshot *snapshot, enum ssa_table
 {
 	const struct ssa_table *table = &snapshot->tables[id];
 
-	return row >= table->first && row - table->first < table->here
-		       ? table->data + (row - table->first) * table->row_size
-		       : NULL;
+	for (unsigned int i = 0; i < table->n_parts; i++) {
+		const struct ssa_part *part = &table->parts[i];
+
+		if (row >= part->first && row - part->first < part->here)
+			return part->data + (row - part->first) * table->row_size;
+	}
+	return NULL;
 }

@@ -13,12 +13,19 @@
 #include "complib/handoff.h"
 #include "ssa/table/layout.h"
 
-struct ssa_table {
+struct ssa_part { /* of a table */
 	const uint8_t *data; /* rows [first, first + here) */
+	uint64_t first, here;
+};
+
+struct ssa_table {
+	const uint8_t *data; /* of a table that is whole: its rows */
 	uint32_t row_size;
-	uint64_t rows, first, here;
+	uint64_t rows;
 	uint64_t epoch;
 	uint64_t hash[2];
+	unsigned int n_parts;
+	struct ssa_part parts[SSA_PARTS];
 };
 
 struct ssa_snapshot {
@@ -59,11 +66,18 @@ uint32_t ssa_table_row_size(unsigned int id);
 
 /* ---- making one ---- */
 
-/* The rows of a table that is being put together. Whole tables have first = 0, here = rows. */
+/*
+ * The rows of a table that is being put together. A table that is whole has bytes for all its rows;
+ * of another one, these are rows from first on, and more has further ones, by ascending first.
+ */
 struct ssa_rows {
 	GBytes *bytes; /* NULL: the table is absent */
 	uint32_t row_size;
 	uint64_t rows, first;
+	struct {
+		GBytes *bytes;
+		uint64_t first;
+	} more[SSA_PARTS - 1]; /* bytes NULL: no more */
 	uint64_t epoch;
 	uint64_t hash[2]; /* of the whole table */
 };
