@@ -7,7 +7,10 @@ libssa_a_SOURCES = \
 	opensm/ssa/table/made.c \
 	opensm/ssa/table/names.c \
 	opensm/ssa/table/snapshot.c opensm/ssa/table/snapshot.h
-libssa_a_SOURCES += opensm/ssa/wire/wire.h
+libssa_a_SOURCES += opensm/ssa/wire/wire.h opensm/ssa/wire/wire_private.h \
+	opensm/ssa/wire/chunk.c opensm/ssa/wire/cut.c opensm/ssa/wire/frames.c \
+	opensm/ssa/wire/join.c \
+	opensm/ssa/wire/list.c opensm/ssa/wire/manifest.c
 libssa_a_SOURCES += opensm/ssa/store/store.h
 libssa_a_SOURCES += opensm/ssa/look/look.c opensm/ssa/look/look.h
 
