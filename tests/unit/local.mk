@@ -2,7 +2,7 @@
 # The suites of a room are one program, which links only the layers that the room may call. Each
 # file of it makes its suite with TEST_SUITE, and libsuites.a has the main() that runs them all.
 check_LIBRARIES += libsuites.a libfabricmake.a libproxy.a libroutecheck.a libsamake.a libsanet.a \
-	libperffixture.a
+	libperffixture.a libssatables.a
 libsuites_a_SOURCES = tests/suites.c
 libsuites_a_CFLAGS = $(TESTLIB_CFLAGS)
 libfabricmake_a_SOURCES = tests/unit/fabric_make.c tests/unit/fabric_make.h
@@ -21,6 +21,7 @@ libsamake_a_SOURCES = tests/unit/test_sa_make.c tests/unit/test_sa_make.h
 libsamake_a_CFLAGS = $(TESTLIB_CFLAGS)
 libperffixture_a_SOURCES = tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 libperffixture_a_CFLAGS = $(TESTLIB_CFLAGS)
+libssatables_a_SOURCES = tests/unit/ssa_tables.c tests/unit/ssa_tables.h
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 
 LIBS_ROUTECHECK = libroutecheck.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
@@ -32,7 +33,8 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
 	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim \
-	tests/unit/test_image tests/unit/test_client tests/unit/test_ssa
+	tests/unit/test_image tests/unit/test_client tests/unit/test_ssa \
+	tests/unit/test_ssa_wire
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
@@ -176,6 +178,10 @@ tests_unit_test_client_SOURCES = tests/unit/test_link.c tests/unit/test_record.c
 	tests/unit/fake_daemon.c tests/unit/fake_daemon.h
 tests_unit_test_client_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_client_LDADD = libsuites.a $(LIBS_CLIENT) $(CHECK_LIBS)
+
+tests_unit_test_ssa_wire_SOURCES = tests/unit/test_ssa_wire.c
+tests_unit_test_ssa_wire_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ssa_wire_LDADD = libsuites.a libssatables.a $(LIBS_SSA) $(CHECK_LIBS)
 
 if HAVE_WEB
 unit_rooms += tests/unit/test_web
