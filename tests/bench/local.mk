@@ -148,3 +148,7 @@ tests_bench_ssa_make_CFLAGS = $(TEST_CFLAGS)
 tests_bench_ssa_make_LDADD = libsamake.a libfabricmake.a libssacore.a libssa.a $(LIBS_SA) \
 	$(SSA_LIBS) $(CHECK_LIBS)
 tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)
+
+# Chunks of the Scalable SA.
+check_PROGRAMS += tests/bench/ssa_wire
+tests_bench_ssa_wire_LDADD = libssatables.a $(LIBS_SSA)
