@@ -11,7 +11,8 @@ CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
 	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json \
-	config/samples/opensm-web.conf config/samples/snmpd.conf
+	config/samples/opensm-web.conf config/samples/snmpd.conf \
+	config/samples/opensm-ssa-redis.conf config/samples/opensm-ssa-users.acl
 CONTAINER_SAMPLES = config/samples/container/Containerfile config/samples/container/opensm.yaml
 EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.in \
 	config/opensm@.service.in \

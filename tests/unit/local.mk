@@ -2,7 +2,7 @@
 # The suites of a room are one program, which links only the layers that the room may call. Each
 # file of it makes its suite with TEST_SUITE, and libsuites.a has the main() that runs them all.
 check_LIBRARIES += libsuites.a libfabricmake.a libproxy.a libroutecheck.a libsamake.a libsanet.a \
-	libperffixture.a libssatables.a
+	libperffixture.a libssatables.a libssabed.a
 libsuites_a_SOURCES = tests/suites.c
 libsuites_a_CFLAGS = $(TESTLIB_CFLAGS)
 libfabricmake_a_SOURCES = tests/unit/fabric_make.c tests/unit/fabric_make.h
@@ -22,6 +22,10 @@ libsamake_a_CFLAGS = $(TESTLIB_CFLAGS)
 libperffixture_a_SOURCES = tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 libperffixture_a_CFLAGS = $(TESTLIB_CFLAGS)
 libssatables_a_SOURCES = tests/unit/ssa_tables.c tests/unit/ssa_tables.h
+# Stores of the Scalable SA, of both kinds.
+libssabed_a_SOURCES = tests/unit/redis_server.c tests/unit/redis_server.h \
+	tests/unit/ssa_bed.c tests/unit/ssa_bed.h
+libssabed_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 
 LIBS_ROUTECHECK = libroutecheck.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
@@ -34,7 +38,8 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
 	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim \
 	tests/unit/test_image tests/unit/test_client tests/unit/test_ssa \
-	tests/unit/test_ssa_wire
+	tests/unit/test_ssa_wire \
+	tests/unit/test_ssa_store
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
@@ -191,6 +196,22 @@ tests_unit_test_web_SOURCES = tests/unit/test_rest.c tests/unit/test_web_auth.c 
 tests_unit_test_web_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_web_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_web_LDADD = libsuites.a $(LIBS_WEB) $(CHECK_LIBS)
+endif
+
+tests_unit_test_ssa_store_SOURCES = tests/unit/test_ssa_files.c tests/unit/test_ssa_kept.c \
+	tests/unit/test_ssa_store.c
+tests_unit_test_ssa_store_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ssa_store_LDADD = libsuites.a libssabed.a $(LIBS_SSA_REDIS) $(CHECK_LIBS)
+
+# They wait, most of their time.
+if HAVE_REDIS
+unit_rooms += tests/unit/test_ssa_redis
+tests_unit_test_ssa_redis_SOURCES = tests/unit/test_ssa_hostile.c tests/unit/test_ssa_redis.c \
+	tests/unit/test_ssa_tls.c
+tests_unit_test_ssa_redis_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
+tests_unit_test_ssa_redis_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ssa_redis_LDADD = libsuites.a libssabed.a $(LIBS_SSA_REDIS) $(CHECK_LIBS)
 endif
 
 if HAVE_SNMP
