@@ -102,6 +102,7 @@ struct context {
 	atomic_bool undumped;  /* a file that shows the subnet; by the pool for files */
 	atomic_bool sa_unkept; /* registrations of clients; by the pool for files */
 	atomic_bool perf_unkept; /* counters of ports; by the pool for files */
+	atomic_bool ssa_unpublished; /* an epoch of the Scalable SA; by its thread */
 
 	/* Figures: added to by any thread, read by ctl/. */
 	struct counters counters;

@@ -43,6 +43,7 @@ struct option_cct_entry {
 	X(QOS, "Quality of service")                                                               \
 	X(CC, "Congestion control")                                                                \
 	X(SA, "Subnet administration")                                                             \
+	X(SSA, "Scalable SA")                                                                      \
 	X(SIM, "Simulated fabric")
 
 enum option_section {

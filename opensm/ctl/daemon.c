@@ -45,6 +45,7 @@
 #include "sm/schedule/plan.h"
 #include "sm/sm.h"
 #include "sm/takeover/run_time_partitions.h"
+#include "ssa/core/core.h"
 #include "subnet/aliases.h"
 #include "subnet/inventory.h"
 #include "subnet/perf_alarms.h"
@@ -68,6 +69,7 @@ struct daemon {
 	struct sm *sm;
 	struct sa *sa;
 	struct perf *perf;
+	struct ssa_core *ssa; /* NULL: off */
 	GMainContext *loop;
 	char *cache_dir;
 	bool running;
@@ -178,6 +180,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->undumped, false);
 	atomic_init(&context->sa_unkept, false);
 	atomic_init(&context->perf_unkept, false);
+	atomic_init(&context->ssa_unpublished, false);
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
 	context->slow = pool_new(config->rt, "slow", 1);
@@ -443,6 +446,30 @@ static bool add_replicator(struct daemon *daemon, const char *key_file, GError *
 	return true;
 }
 
+/* False: the configured key is not suitable. */
+static bool add_ssa(struct daemon *daemon, const struct options *options, GError **error)
+{
+	g_autofree char *directory = options->ssa_directory
+					     ? g_strdup(options->ssa_directory)
+					     : g_build_filename(daemon->cache_dir, "ssa", NULL);
+	char *key = NULL;
+
+	if (!options->ssa)
+		return true;
+	if (options->ssa_key_file) {
+		key = console_key_load("ssa_key_file", options->ssa_key_file, error);
+		if (!key)
+			return false;
+	}
+	daemon->ssa = ssa_core_new(&daemon->context, &(struct ssa_core_config){
+							     .directory = directory,
+							     .key = key,
+							     .address_file = options->ssa_address_file,
+						     });
+	console_key_free(key);
+	return true;
+}
+
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
@@ -457,7 +484,9 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 		partition_requests_new(&daemon->context, daemon->main, daemon->site);
 	if (daemon->site)
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
-	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error)) {
+	if (!daemon->mad ||
+	    !add_replicator(daemon, config->options->replication_key_file, error) ||
+	    !add_ssa(daemon, config->options, error)) {
 		daemon_free(daemon);
 		return NULL;
 	}
@@ -505,6 +534,8 @@ void daemon_start(struct daemon *daemon)
 	daemon->running = true;
 	set_is_sm(daemon, true);
 	actor_attach(daemon->main, daemon->loop);
+	if (daemon->ssa)
+		ssa_core_attach(daemon->ssa, daemon->loop);
 	if (options->single_thread) {
 		mad_attach(daemon->mad, daemon->loop);
 		replicator_attach(daemon->replicator, daemon->loop);
@@ -526,6 +557,8 @@ void daemon_stop(struct daemon *daemon)
 	if (!daemon->running)
 		return;
 	daemon->running = false;
+	if (daemon->ssa)
+		ssa_core_stop(daemon->ssa);
 	perf_stop(daemon->perf);
 	sm_stop(daemon->sm);
 	sa_stop(daemon->sa);
@@ -556,6 +589,7 @@ void daemon_free(struct daemon *daemon)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
 	perf_free(daemon->perf);
+	ssa_core_free(daemon->ssa);
 	replicator_free(daemon->replicator);
 	site_files_free(daemon->site);
 	partition_requests_free(daemon->requests);

@@ -20,6 +20,8 @@ libssa_a_SOURCES += opensm/ssa/look/look.c opensm/ssa/look/look.h
 
 noinst_LIBRARIES += libssacore.a
 libssacore_a_SOURCES = \
+	opensm/ssa/core/addresses.c opensm/ssa/core/addresses.h \
+	opensm/ssa/core/core.c opensm/ssa/core/core.h \
 	opensm/ssa/core/make.c opensm/ssa/core/make.h \
 	opensm/ssa/core/ports.c \
 	opensm/ssa/core/verdicts.c \

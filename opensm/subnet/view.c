@@ -349,17 +349,22 @@ bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to
 #define WAY_UNKNOWN 0
 #define WAY_OPEN 0xFE /* being followed; no MTU has the code 7 */
 
-/* What a switch does with packets to one LID. */
+/* What switches do with packets to the LIDs of a block. */
 struct fan {
 	const struct subnet_view *view;
-	const uint8_t *exits; /* [switch]: the egress port */
-	uint32_t to;	      /* endport that has the LID */
-	uint8_t *ways;	      /* [switch]: the result */
-	uint8_t *hops;	      /* [switch]: links to the endport */
-	uint32_t *stack;      /* [switch]: those followed */
+	uint32_t block;
+	uint32_t to[FABRIC_LFT_BLOCK]; /* endports that have the LIDs */
+	uint8_t *ways;		       /* [switch][64]: the result */
+	uint8_t *hops;		       /* [switch][64]: links to the endport */
+	uint32_t *stack;	       /* [switch]: those followed */
 };
 
-static uint8_t add_hop(const struct subnet_hop *hop, uint8_t way)
+static inline size_t fan_at(uint32_t sw, unsigned int i)
+{
+	return (size_t)sw * FABRIC_LFT_BLOCK + i;
+}
+
+static inline uint8_t add_hop(const struct subnet_hop *hop, uint8_t way)
 {
 	const unsigned int mask = (1u << REST_RANK_BITS) - 1;
 
@@ -367,65 +372,85 @@ static uint8_t add_hop(const struct subnet_hop *hop, uint8_t way)
 			 MIN(hop->rank, way & mask));
 }
 
-static const struct subnet_hop *fan_hop(const struct fan *fan, uint32_t sw)
+static inline const uint8_t *fan_row(const struct fan *fan, uint32_t sw)
+{
+	return fan->view->subnet->routing->lft[sw] + fan->block * FABRIC_LFT_BLOCK;
+}
+
+static const struct subnet_hop *fan_hop(const struct fan *fan, uint32_t sw, unsigned int i)
 {
 	const struct subnet_switch *at = &fan->view->switches[sw];
-	uint8_t exit = fan->exits[sw];
+	uint8_t exit = fan_row(fan, sw)[i];
 
 	return exit < at->n_ports ? &fan->view->hops[at->first_port + exit] : NULL;
 }
 
 /* Follows packets until the way is known or they are lost, then returns along the switches. */
-static void fan_follow(const struct fan *fan, uint32_t sw)
+static void fan_follow(const struct fan *fan, uint32_t sw, unsigned int i)
 {
 	uint32_t n = 0;
 	unsigned int hops = 0;
 	uint8_t way = REST_LOST;
 
-	while (fan->ways[sw] == WAY_UNKNOWN) {
-		const struct subnet_hop *hop = fan_hop(fan, sw);
+	while (fan->ways[fan_at(sw, i)] == WAY_UNKNOWN) {
+		const struct subnet_hop *hop = fan_hop(fan, sw, i);
 
-		fan->ways[sw] = WAY_OPEN;
+		fan->ways[fan_at(sw, i)] = WAY_OPEN;
 		fan->stack[n++] = sw;
 		if (!hop || hop->kind == HOP_NONE)
 			break;
 		if (hop->kind == HOP_END) {
-			if (hop->next == fan->to) {
-				fan->ways[sw] = way = (uint8_t)(hop->mtu << REST_RANK_BITS |
-								hop->rank);
-				fan->hops[sw] = 1;
+			if (hop->next == fan->to[i]) {
+				way = (uint8_t)(hop->mtu << REST_RANK_BITS | hop->rank);
+				fan->ways[fan_at(sw, i)] = way;
+				fan->hops[fan_at(sw, i)] = 1;
 				n--;
 			}
 			break;
 		}
 		sw = hop->next;
 	}
-	if (fan->ways[sw] != WAY_UNKNOWN && fan->ways[sw] != WAY_OPEN) {
-		way = fan->ways[sw];
-		hops = fan->hops[sw];
+	if (fan->ways[fan_at(sw, i)] != WAY_UNKNOWN && fan->ways[fan_at(sw, i)] != WAY_OPEN) {
+		way = fan->ways[fan_at(sw, i)];
+		hops = fan->hops[fan_at(sw, i)];
 	}
 	while (n) {
 		sw = fan->stack[--n];
 		if (way != REST_LOST && ++hops <= IBA_MAX_HOPS)
-			way = add_hop(fan_hop(fan, sw), way);
+			way = add_hop(fan_hop(fan, sw, i), way);
 		else
 			way = REST_LOST;
-		fan->ways[sw] = way;
-		fan->hops[sw] = (uint8_t)hops;
+		fan->ways[fan_at(sw, i)] = way;
+		fan->hops[fan_at(sw, i)] = (uint8_t)hops;
 	}
 }
 
-/* Most often the next switch is known already, so that a step costs no loop. */
-static inline bool fan_step(const struct fan *fan, uint32_t sw)
+/*
+ * The ways from a switch to all LIDs of the block. Most often the next switch is known already, so
+ * that a step costs no loop; and what it touches is near: one line of the LFT, the cables of one
+ * switch, and the lines of its neighbours.
+ */
+static void fan_from(const struct fan *fan, uint32_t sw)
 {
-	const struct subnet_hop *hop = fan_hop(fan, sw);
-	uint8_t way = hop && hop->kind == HOP_SWITCH ? fan->ways[hop->next] : WAY_UNKNOWN;
+	const struct subnet_switch at = fan->view->switches[sw];
+	const struct subnet_hop *hops = fan->view->hops + at.first_port;
+	const uint8_t *row = fan_row(fan, sw);
 
-	if (way == WAY_UNKNOWN || way >= WAY_OPEN || fan->hops[hop->next] >= IBA_MAX_HOPS)
-		return false;
-	fan->ways[sw] = add_hop(hop, way);
-	fan->hops[sw] = fan->hops[hop->next] + 1;
-	return true;
+	for (unsigned int i = 0; i < FABRIC_LFT_BLOCK; i++) {
+		const struct subnet_hop *hop = row[i] < at.n_ports ? &hops[row[i]] : NULL;
+		size_t next;
+
+		if (fan->ways[fan_at(sw, i)] != WAY_UNKNOWN)
+			continue;
+		next = hop && hop->kind == HOP_SWITCH ? fan_at(hop->next, i) : fan_at(sw, i);
+		if (fan->ways[next] == WAY_UNKNOWN || fan->ways[next] >= WAY_OPEN ||
+		    fan->hops[next] >= IBA_MAX_HOPS) {
+			fan_follow(fan, sw, i);
+			continue;
+		}
+		fan->ways[fan_at(sw, i)] = add_hop(hop, fan->ways[next]);
+		fan->hops[fan_at(sw, i)] = fan->hops[next] + 1;
+	}
 }
 
 uint32_t *subnet_view_order(const struct subnet_view *view)
@@ -459,52 +484,30 @@ uint32_t *subnet_view_order(const struct subnet_view *view)
 	return order;
 }
 
-/*
- * exits: [64][switch]: a column for each LID. Rows of different switches are in different pages,
- * which would cost more than all else if each LID touched them all.
- */
-static void transpose(const struct subnet_view *view, uint32_t block, uint8_t *exits)
-{
-	uint32_t n = view->subnet->fabric->n_switches;
-
-	for (uint32_t sw = 0; sw < n; sw++) {
-		const uint8_t *row = view->subnet->routing->lft[sw] + block * FABRIC_LFT_BLOCK;
-
-		for (uint32_t i = 0; i < FABRIC_LFT_BLOCK; i++)
-			exits[(size_t)i * n + sw] = row[i];
-	}
-}
-
 void subnet_view_ways(const struct subnet_view *view, const uint32_t *order, uint32_t block,
 		      uint8_t *ways)
 {
 	const struct fabric *fabric = view->subnet->fabric;
+	const struct routing *routing = view->subnet->routing;
 	uint32_t n = fabric->n_switches;
-	g_autofree uint8_t *exits = g_malloc((size_t)n * FABRIC_LFT_BLOCK + 1);
-	g_autofree uint8_t *hops = g_malloc((size_t)n + 1);
+	g_autofree uint8_t *hops = g_malloc((size_t)n * FABRIC_LFT_BLOCK + 1);
 	g_autofree uint32_t *stack = g_new(uint32_t, n + 1);
+	struct fan fan = {view, block, {0}, ways, hops, stack};
+	uint8_t start[FABRIC_LFT_BLOCK]; /* nothing is forwarded to a LID that no port has */
 
-	memset(ways, REST_LOST, (size_t)n * FABRIC_LFT_BLOCK);
-	if (block >= view->subnet->routing->n_blocks)
-		return;
-	transpose(view, block, exits);
-	for (unsigned int i = 0; i < FABRIC_LFT_BLOCK; i++) {
+	for (uint32_t i = 0; i < FABRIC_LFT_BLOCK; i++) {
 		uint32_t lid = block * FABRIC_LFT_BLOCK + i;
-		struct fan fan = {
-			.view = view,
-			.exits = exits + (size_t)i * n,
-			.to = lid < FABRIC_LIDS ? fabric->lid_port[lid] : FABRIC_NONE,
-			.ways = ways + (size_t)i * n,
-			.hops = hops,
-			.stack = stack,
-		};
 
-		if (fan.to == FABRIC_NONE || lid > view->subnet->routing->top)
-			continue;
-		memset(fan.ways, WAY_UNKNOWN, n);
-		for (uint32_t k = 0; k < n; k++)
-			if (fan.ways[order[k]] == WAY_UNKNOWN && !fan_step(&fan, order[k]))
-				fan_follow(&fan, order[k]);
+		fan.to[i] = lid <= routing->top ? fabric_port_by_lid(fabric, (uint16_t)lid)
+						: FABRIC_NONE;
+		start[i] = fan.to[i] == FABRIC_NONE ? REST_LOST : WAY_UNKNOWN;
+	}
+	for (uint32_t sw = 0; sw < n; sw++)
+		memcpy(&ways[fan_at(sw, 0)], start, sizeof(start));
+	for (uint32_t k = 0; k < n && block < routing->n_blocks; k++) {
+		if (k + 4 < n)
+			__builtin_prefetch(fan_row(&fan, order[k + 4]));
+		fan_from(&fan, order[k]);
 	}
 }
 

@@ -61,7 +61,7 @@ bool subnet_view_walk(const struct subnet_view *view, uint32_t from, uint32_t to
 uint32_t *subnet_view_order(const struct subnet_view *view);
 /*
  * Ways in one octet each: MTU code in the upper 3 bits, rank of the rate below; all ones: no packet
- * arrives. ways: [64][n_switches]: from each switch to each LID of an LFT block.
+ * arrives. ways: [n_switches][64]: from each switch to each LID of an LFT block.
  */
 void subnet_view_ways(const struct subnet_view *view, const uint32_t *order, uint32_t block,
 		      uint8_t *ways);

@@ -29,6 +29,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_sa_rmpp \
 	tests/fuzz/fuzz_sm_discover \
 	tests/fuzz/fuzz_sma \
+	tests/fuzz/fuzz_ssa_addresses \
 	tests/fuzz/fuzz_ssa_manifest \
 	tests/fuzz/fuzz_ssa_table \
 	tests/fuzz/fuzz_topology \
@@ -96,6 +97,7 @@ tests_fuzz_fuzz_sm_discover_SOURCES = tests/fuzz/fuzz_sm_discover.c tests/fuzz/n
 tests_fuzz_fuzz_sm_discover_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sm_discover_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_sma_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
+tests_fuzz_fuzz_ssa_addresses_LDADD = $(LIBS_FUZZ) libssacore.a libssa.a $(LIBS_SUBNET) $(SSA_LIBS)
 tests_fuzz_fuzz_ssa_manifest_LDADD = $(LIBS_FUZZ) libssatables.a $(LIBS_SSA)
 tests_fuzz_fuzz_ssa_table_LDADD = $(LIBS_FUZZ) libssatables.a $(LIBS_SSA)
 tests_fuzz_fuzz_topology_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)

@@ -134,7 +134,7 @@ tests_unit_test_sa_wire_SOURCES = tests/unit/test_sa_effect.c tests/unit/test_sa
 tests_unit_test_sa_wire_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_wire_LDADD = libsuites.a libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
 
-tests_unit_test_ssa_SOURCES = tests/unit/test_ssa_look.c
+tests_unit_test_ssa_SOURCES = tests/unit/test_ssa_addresses.c tests/unit/test_ssa_look.c
 tests_unit_test_ssa_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_LDADD = libsuites.a libsamake.a libfabricmake.a libssacore.a libssa.a \
 	$(LIBS_SA) $(SSA_LIBS) $(CHECK_LIBS)
@@ -184,7 +184,7 @@ tests_unit_test_client_SOURCES = tests/unit/test_link.c tests/unit/test_record.c
 tests_unit_test_client_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_client_LDADD = libsuites.a $(LIBS_CLIENT) $(CHECK_LIBS)
 
-tests_unit_test_ssa_wire_SOURCES = tests/unit/test_ssa_wire.c
+tests_unit_test_ssa_wire_SOURCES = tests/unit/test_ssa_epoch.c tests/unit/test_ssa_wire.c
 tests_unit_test_ssa_wire_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_wire_LDADD = libsuites.a libssatables.a $(LIBS_SSA) $(CHECK_LIBS)
 

@@ -81,17 +81,14 @@ static void make_ports(struct making *making)
 {
 	const struct ssa_size *size = making->size;
 	struct ssa_endport *port = add(making, SSA_ENDPORTS, sizeof(*port), making->n_hosts);
-	GByteArray *strings = g_byte_array_new();
+	char *names = add(making, SSA_DESCRIPTIONS, 72, making->n_hosts);
 
 	for (uint32_t i = 0; i < making->n_hosts; i++) {
-		g_autofree char *name = g_strdup_printf("node%05u HCA-1", i);
-
 		port[i] = (struct ssa_endport){
 			.guid = ssa_64(ssa_tables_guid(i)),
 			.sw = ssa_32(i / size->hosts),
 			.peer = ssa_32(SSA_NONE),
 			.class = ssa_32(g_rand_int_range(making->rand, 0, (gint32)size->classes)),
-			.name = ssa_32(strings->len),
 			.lid = ssa_16(ssa_tables_lid(size, i)),
 			.lmc = size->lmc,
 			.kind = SSA_CA,
@@ -100,10 +97,8 @@ static void make_ports(struct making *making)
 			.rates = 1,
 			.port = 1,
 		};
-		g_byte_array_append(strings, (const guint8 *)name, (guint)strlen(name) + 1);
+		g_snprintf(names + (size_t)i * 72, 72, "node%05u HCA-1", i);
 	}
-	add(making, SSA_STRINGS, 1, 0);
-	ssa_tables_replace(making->made, SSA_STRINGS, g_byte_array_free_to_bytes(strings));
 }
 
 static void make_policy(struct making *making)

@@ -655,6 +655,10 @@ static void judge_written(struct verdict *verdict)
 			    "counters of ports could not be saved, so totals since the last time "
 			    "that they were will be lost at the next start, and the history has "
 			    "a gap; see the log for the reason");
+	if (master && atomic_load(&context->ssa_unpublished))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "the last epoch of the Scalable SA could not be published, so hosts "
+			    "use paths as they were before; see the log for the reason");
 	if (master && atomic_load(&context->undumped))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "dumps could not be written and show an older state of the subnet; "

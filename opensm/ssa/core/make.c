@@ -4,6 +4,7 @@
 
 #include "policy/qos/qos_paths.h"
 #include "route/value/lanes.h"
+#include "ssa/core/addresses.h"
 
 #define HOP_LIMIT 255
 
@@ -68,6 +69,20 @@ static void make_subnet_row(const struct ssa_source *source, const struct ssa_in
 	ssa_made_put(made, SSA_SUBNET, row, 1, sizeof(*row));
 }
 
+static void put_rows(struct ssa_made *made, enum ssa_table_id id, const GArray *rows)
+{
+	size_t size = g_array_get_element_size((GArray *)rows);
+
+	ssa_made_put(made, id, g_memdup2(rows->data, rows->len * size), rows->len, (uint32_t)size);
+}
+
+static void make_addresses(const struct ssa_addresses *addresses, struct ssa_made *made)
+{
+	put_rows(made, SSA_NAMES, addresses->names);
+	put_rows(made, SSA_IPV4, addresses->ipv4);
+	put_rows(made, SSA_IPV6, addresses->ipv6);
+}
+
 static void index_clear(struct ssa_index *index)
 {
 	g_free(index->endport);
@@ -88,5 +103,7 @@ void ssa_make(const struct ssa_source *source, struct ssa_made *made)
 	ssa_make_ways(source, &index, made);
 	ssa_make_lanes(source, &index, made);
 	make_subnet_row(source, &index, made);
+	if (source->addresses)
+		make_addresses(source->addresses, made);
 	index_clear(&index);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The tables of a snapshot from a published subnet. Pure: the same subnet gives the same octets,
+ * The tables of a snapshot from a published subnet. Pure: a subnet gives equal octets
  * on any number of threads, and on whichever host the SM runs, so rows are in the order of GUIDs,
  * not of discovery.
  */
@@ -10,13 +10,13 @@
 #include "ssa/table/snapshot.h"
 #include "subnet/view.h"
 
-/* At most so many kinds of ports for the policy: more, and the snapshot has no verdicts. */
+/* Kinds of ports for the policy; with more, the snapshot has no verdicts. */
 #define SSA_MAX_CLASSES 2048u
 
 /* What a snapshot is made from. */
 struct ssa_source {
 	const struct subnet_view *view;
-	const struct alias_guids *aliases; /* NULL: none */
+	const struct alias_guids *aliases;     /* NULL: none */
 	const struct ssa_addresses *addresses; /* NULL: none */
 	unsigned int threads;
 };
@@ -24,12 +24,12 @@ struct ssa_source {
 /* Indexes that all tables share. */
 struct ssa_index {
 	uint32_t n_endports, n_switches, n_rows, n_classes;
-	uint32_t *endport; /* [n_endports]: port of the fabric, by GUID */
-	uint32_t *place;   /* [fabric port]: index of an endport; SSA_NONE */
-	uint32_t *sw;	   /* [n_switches]: switch of the fabric, by GUID */
-	uint32_t *sw_place; /* [fabric switch]: its index here */
-	uint32_t *row;	   /* [fabric switch]: its row in PATHS; SSA_NONE */
-	uint32_t *class;   /* [n_endports]; NULL: too many */
+	uint32_t *endport;    /* [n_endports]: port of the fabric, by GUID */
+	uint32_t *place;      /* [fabric port]: index of an endport; SSA_NONE */
+	uint32_t *sw;	      /* [n_switches]: switch of the fabric, by GUID */
+	uint32_t *sw_place;   /* [fabric switch]: its index here */
+	uint32_t *row;	      /* [fabric switch]: its row in PATHS; SSA_NONE */
+	uint32_t *class;      /* [n_endports]; NULL: too many */
 	GArray *class_of_one; /* uint32_t: for each class, an endport of the fabric in it */
 };
 

@@ -129,21 +129,8 @@ static void make_rates(const struct options *options, struct ssa_made *made)
 	ssa_made_put(made, SSA_RATES, rates, 1 + RATE_KINDS, RATE_CODES);
 }
 
-/* Offset of a text, which is there once. */
-static uint32_t add_string(GByteArray *strings, GHashTable *known, const char *text)
-{
-	gpointer found;
-	uint32_t at = strings->len;
-
-	if (g_hash_table_lookup_extended(known, text, NULL, &found))
-		return GPOINTER_TO_UINT(found);
-	g_hash_table_insert(known, (char *)text, GUINT_TO_POINTER(at));
-	g_byte_array_append(strings, (const guint8 *)text, (guint)strlen(text) + 1);
-	return at;
-}
-
 static void put_endport(const struct ssa_source *source, const struct ssa_index *index, uint32_t i,
-			uint32_t name, struct ssa_endport *row)
+			struct ssa_endport *row)
 {
 	const struct fabric *fabric = source->view->subnet->fabric;
 	const struct fabric_port *port = &fabric->ports[index->endport[i]];
@@ -155,7 +142,6 @@ static void put_endport(const struct ssa_source *source, const struct ssa_index 
 		.sw = GUINT32_TO_LE(sw == FABRIC_NONE ? SSA_NONE : index->sw_place[sw]),
 		.peer = GUINT32_TO_LE(peer == FABRIC_NONE ? SSA_NONE : index->place[peer]),
 		.class = GUINT32_TO_LE(index->class ? index->class[i] : 0),
-		.name = GUINT32_TO_LE(name),
 		.lid = GUINT16_TO_LE(port->lid),
 		.lmc = port->lmc,
 		.kind = fabric->nodes[port->node].type,
@@ -171,20 +157,17 @@ static void make_endports(const struct ssa_source *source, const struct ssa_inde
 {
 	const struct fabric *fabric = source->view->subnet->fabric;
 	struct ssa_endport *rows = g_new0(struct ssa_endport, index->n_endports + 1);
-	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
-	GByteArray *strings = g_byte_array_new();
-	guint length;
+	const uint32_t size = ssa_table_row_size(SSA_DESCRIPTIONS);
+	char *names = g_malloc0((size_t)index->n_endports * size + 1);
 
-	add_string(strings, known, "");
 	for (uint32_t i = 0; i < index->n_endports; i++) {
 		uint32_t node = fabric->ports[index->endport[i]].node;
 
-		put_endport(source, index, i,
-			    add_string(strings, known, fabric->nodes[node].description), &rows[i]);
+		put_endport(source, index, i, &rows[i]);
+		g_strlcpy(names + (size_t)i * size, fabric->nodes[node].description, size);
 	}
 	ssa_made_put(made, SSA_ENDPORTS, rows, index->n_endports, sizeof(*rows));
-	length = strings->len;
-	ssa_made_put(made, SSA_STRINGS, g_byte_array_free(strings, FALSE), length, 1);
+	ssa_made_put(made, SSA_DESCRIPTIONS, names, index->n_endports, size);
 }
 
 static void make_switches(const struct fabric *fabric, const struct ssa_index *index,
@@ -241,8 +224,7 @@ static void make_prefixes(const struct ssa_source *source, const struct ssa_inde
 					    : source->view->router;
 
 		if (port == FABRIC_NONE || index->place[port] == SSA_NONE ||
-		    subnet->fabric->nodes[subnet->fabric->ports[port].node].type !=
-			    IBA_NODE_ROUTER)
+		    subnet->fabric->nodes[subnet->fabric->ports[port].node].type != IBA_NODE_ROUTER)
 			continue;
 		rows[n].prefix = GUINT64_TO_LE(route->prefix);
 		rows[n++].endport = GUINT32_TO_LE(index->place[port]);
@@ -250,8 +232,7 @@ static void make_prefixes(const struct ssa_source *source, const struct ssa_inde
 	ssa_made_put(made, SSA_PREFIXES, rows, n, sizeof(*rows));
 }
 
-void ssa_make_ports(const struct ssa_source *source, struct ssa_index *index,
-		    struct ssa_made *made)
+void ssa_make_ports(const struct ssa_source *source, struct ssa_index *index, struct ssa_made *made)
 {
 	const struct subnet *subnet = source->view->subnet;
 

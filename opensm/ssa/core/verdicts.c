@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the policy says, asked once for each pair of kinds of ports: ports that are in the same
- * partitions and in the same groups of QoS rules get the same verdicts.
+ * What the policy says, asked once for each pair of kinds of ports: ports of one kind are in equal
+ * partitions and QoS groups, and so get equal verdicts.
  */
 #include <string.h>
 
@@ -92,7 +92,7 @@ void ssa_make_classes(const struct ssa_source *source, struct ssa_index *index)
 
 struct court {
 	const struct subnet *subnet;
-	GArray *verdicts; /* struct ssa_verdict */
+	GArray *verdicts;  /* struct ssa_verdict */
 	GHashTable *lists; /* GBytes of the verdicts of a pair: index + 1 of the first */
 	GHashTable *bits;  /* qos_level: index + 1 in path_bits */
 	GByteArray *path_bits;
@@ -137,8 +137,8 @@ static struct ssa_verdict judge(struct court *court, uint32_t from, uint32_t to,
 		verdict.sl = path.sl;
 		verdict.mtu = level && level->has_mtu ? level->mtu : 0;
 		verdict.rate = level && level->has_rate ? level->rate : 0;
-		verdict.life = level && level->has_life ? level->life
-							: subnet->options->subnet_timeout;
+		verdict.life =
+			level && level->has_life ? level->life : subnet->options->subnet_timeout;
 		verdict.mtu_best = path.mtu_best;
 	}
 	if (partitions_shared(subnet->partitions, from, to))

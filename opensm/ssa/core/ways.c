@@ -18,40 +18,43 @@ struct job {
 	uint8_t *reach; /* [LID][reach_size] */
 };
 
-/* The bits of eight switches, in the order of the table. */
-static uint8_t reach_octet(const struct ssa_index *index, const uint8_t *ways, uint32_t place)
+/* For the LIDs of a block: the bits of eight switches, in the order of the table. */
+static void reach_octets(const struct ssa_index *index, const uint8_t *ways, uint32_t place,
+			 uint8_t bits[FABRIC_LFT_BLOCK])
 {
 	uint32_t n = MIN(8, index->n_switches - place);
-	uint8_t bits = 0;
 
-	for (uint32_t k = 0; k < n; k++)
-		bits |= (uint8_t)((ways[index->sw[place + k]] != SSA_WAY_NONE) << k);
-	return bits;
+	memset(bits, 0, FABRIC_LFT_BLOCK);
+	for (uint32_t k = 0; k < n; k++) {
+		const uint8_t *of = ways + (size_t)index->sw[place + k] * FABRIC_LFT_BLOCK;
+
+		for (uint32_t i = 0; i < FABRIC_LFT_BLOCK; i++)
+			bits[i] |= (uint8_t)((of[i] != SSA_WAY_NONE) << k);
+	}
 }
 
-/* ways: [64][switch] of the LIDs from first on. */
+/* ways: [switch][64] of the LIDs from first on. */
 static void keep_block(const struct job *job, uint32_t first, const uint8_t *ways)
 {
 	const struct ssa_index *index = job->index;
-	uint32_t n = index->n_switches, here = MIN(FABRIC_LFT_BLOCK, job->n_lids - first);
+	uint32_t here = MIN(FABRIC_LFT_BLOCK, job->n_lids - first);
+	uint8_t bits[FABRIC_LFT_BLOCK];
 
-	for (uint32_t sw = 0; sw < n; sw++) {
-		uint8_t *row = job->paths + (size_t)index->row[sw] * job->n_lids + first;
-
-		for (uint32_t i = 0; index->row[sw] != SSA_NONE && i < here; i++)
-			row[i] = ways[(size_t)i * n + sw];
+	for (uint32_t sw = 0; sw < index->n_switches; sw++)
+		if (index->row[sw] != SSA_NONE)
+			memcpy(job->paths + (size_t)index->row[sw] * job->n_lids + first,
+			       ways + (size_t)sw * FABRIC_LFT_BLOCK, here);
+	for (uint32_t k = 0; k < job->reach_size; k++) {
+		reach_octets(index, ways, 8 * k, bits);
+		for (uint32_t i = 0; i < here; i++)
+			job->reach[(size_t)(first + i) * job->reach_size + k] = bits[i];
 	}
-	for (uint32_t i = 0; i < here; i++)
-		for (uint32_t k = 0; k < job->reach_size; k++)
-			job->reach[(size_t)(first + i) * job->reach_size + k] =
-				reach_octet(index, ways + (size_t)i * n, 8 * k);
 }
 
 static void work(void *arg, uint32_t first, uint32_t last)
 {
 	const struct job *job = arg;
-	g_autofree uint8_t *ways =
-		g_malloc((size_t)job->index->n_switches * FABRIC_LFT_BLOCK + 1);
+	g_autofree uint8_t *ways = g_malloc((size_t)job->index->n_switches * FABRIC_LFT_BLOCK + 1);
 
 	for (uint32_t block = first; block < last; block++) {
 		subnet_view_ways(job->source->view, job->order, block, ways);
@@ -73,8 +76,8 @@ void ssa_make_ways(const struct ssa_source *source, const struct ssa_index *inde
 
 	job.paths = g_malloc((size_t)index->n_rows * job.n_lids + 1);
 	job.reach = g_malloc((size_t)job.n_lids * job.reach_size + 1);
-	route_parallel(source->threads,
-		       (job.n_lids + FABRIC_LFT_BLOCK - 1) / FABRIC_LFT_BLOCK, work, &job);
+	route_parallel(source->threads, (job.n_lids + FABRIC_LFT_BLOCK - 1) / FABRIC_LFT_BLOCK,
+		       work, &job);
 	ssa_made_put(made, SSA_PATHS, job.paths, index->n_rows, job.n_lids);
 	ssa_made_put(made, SSA_REACH, job.reach, index->n_rows ? job.n_lids : 0,
 		     MAX(job.reach_size, 1));

@@ -58,14 +58,15 @@ uint32_t ssa_look_lid(const struct ssa_snapshot *snapshot, uint16_t lid)
 
 const char *ssa_look_name(const struct ssa_snapshot *snapshot, uint32_t endport)
 {
-	return (const char *)snapshot->tables[SSA_STRINGS].data +
-	       ssa_32(snapshot->endports[endport].name);
+	const struct ssa_table *table = &snapshot->tables[SSA_DESCRIPTIONS];
+
+	return (const char *)table->data + (size_t)endport * table->row_size;
 }
 
 /* ---- a query ---- */
 
 struct end {
-	uint32_t port; /* SSA_NONE: no port, or none that is meant by GID and LID alike */
+	uint32_t port;	       /* SSA_NONE: no port, or none that is meant by GID and LID alike */
 	uint64_t prefix, guid; /* of the GID in the answer; guid 0: that of the port */
 	uint16_t lid;	       /* 0: any of the port */
 	bool leaves;	       /* it is a router, and the GID is beyond it */
@@ -278,8 +279,7 @@ static bool may_end_at(const struct ssa_snapshot *snapshot, const struct ssa_ver
 
 static uint8_t narrower(uint8_t a, uint8_t b)
 {
-	return ssa_way(MIN(ssa_way_mtu(a), ssa_way_mtu(b)),
-		       MIN(ssa_way_rank(a), ssa_way_rank(b)));
+	return ssa_way(MIN(ssa_way_mtu(a), ssa_way_mtu(b)), MIN(ssa_way_rank(a), ssa_way_rank(b)));
 }
 
 static bool reaches(const struct ssa_snapshot *snapshot, uint16_t lid, uint32_t sw, bool *known)
@@ -434,8 +434,8 @@ static void fill_ends(const struct look *look, struct iba_path_record *record)
 	record->service_id = mask & C(service_id) ? wanted->service_id : 0;
 	record->sgid = (struct iba_gid){look->from.prefix,
 					guid_of(&look->from, &endports[look->from.port])};
-	record->dgid = (struct iba_gid){look->to.prefix,
-					guid_of(&look->to, &endports[look->to.port])};
+	record->dgid =
+		(struct iba_gid){look->to.prefix, guid_of(&look->to, &endports[look->to.port])};
 	record->raw_traffic = mask & C(raw_traffic) ? wanted->raw_traffic : 0;
 	record->flow_label = mask & C(flow_label) ? wanted->flow_label : 0;
 	record->hop_limit = mask & C(hop_limit) ? wanted->hop_limit : 0;
@@ -450,7 +450,7 @@ static void fill_ends(const struct look *look, struct iba_path_record *record)
 	}
 }
 
-/* The SA tells nobody of a port with which the requester shares no partition. */
+/* A requester is not told of a port with which it shares no partition. */
 static bool may_know(const struct ssa_snapshot *snapshot, uint32_t requester, uint32_t port)
 {
 	const struct ssa_verdict *verdict;
@@ -563,8 +563,8 @@ const struct ssa_ipv4 *ssa_look_ipv4(const struct ssa_snapshot *snapshot, const 
 	return find_address(snapshot, SSA_IPV4, address, 4, n);
 }
 
-const struct ssa_ipv6 *ssa_look_ipv6(const struct ssa_snapshot *snapshot,
-				     const uint8_t address[16], uint32_t *n)
+const struct ssa_ipv6 *ssa_look_ipv6(const struct ssa_snapshot *snapshot, const uint8_t address[16],
+				     uint32_t *n)
 {
 	return find_address(snapshot, SSA_IPV6, address, 16, n);
 }

@@ -11,8 +11,9 @@
  *
  * A whole snapshot has all rows of all tables. That of a host has, of the tables in which each row
  * is for one switch or one LID (SSA_PATHS, SSA_LANES, SSA_REACH), only the rows that its own ports
- * need: [first, first + here) of rows. Its ports may be cabled to several switches: such a table may
- * have up to SSA_PARTS entries, by ascending first, which do not overlap and differ in nothing else.
+ * need: [first, first + here) of rows. Its ports may be cabled to several switches: such a table
+ * may have up to SSA_PARTS entries, by ascending first, which do not overlap and differ in nothing
+ * else.
  *
  * The way of a path from port a to LID d is, first, the link of a, and then what PATHS has in the
  * row of the switch to which a is cabled, as hosts of one switch go the same way. Octets of links
@@ -64,7 +65,7 @@ static inline uint64_t ssa_64(uint64_t value)
 	X(13, NAMES, names, 92)                                                                    \
 	X(14, IPV4, ipv4, 36)                                                                      \
 	X(15, IPV6, ipv6, 48)                                                                      \
-	X(16, STRINGS, strings, 1)                                                                 \
+	X(16, DESCRIPTIONS, descriptions, 72)                                                      \
 	X(17, PATH_BITS, path_bits, 16)
 
 enum ssa_table_id {
@@ -143,7 +144,7 @@ struct ssa_endport { /* by guid */
 	uint32_t sw;	/* index in SSA_SWITCHES to which it is cabled, or is; SSA_NONE */
 	uint32_t peer;	/* without a switch between: the endport at the other end; SSA_NONE */
 	uint32_t class; /* how the policy sees it: index in SSA_PAIRS */
-	uint32_t name;	/* NodeDescription: offset in SSA_STRINGS, NUL-terminated */
+	uint32_t reserved;
 	uint16_t lid;
 	uint8_t lmc;
 	uint8_t kind;	/* enum ssa_endport_kind */
@@ -208,6 +209,8 @@ struct ssa_prefix {
 	uint32_t endport; /* of the router */
 	uint32_t reserved;
 };
+
+/* SSA_DESCRIPTIONS: a row for each endport: the NodeDescription of its node, padded with NUL. */
 
 /*
  * SSA_PATH_BITS: bit n: a path may end at the n-th LID of its destination. If that leaves a port no

@@ -192,7 +192,7 @@ static bool check_subnet(struct ssa_snapshot *snapshot, GError **error)
 		return broken(error, "SUBNET: lane %u is not an SL", subnet->lane);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(subnet->rank_rate); i++)
 		if (subnet->rank_rate[i] >= MAX_RATE_CODES)
-			return broken(error, "SUBNET: rank %u is no rate", i);
+			return broken(error, "SUBNET: rank %u has no rate code", i);
 	snapshot->subnet = subnet;
 	return true;
 }
@@ -232,6 +232,8 @@ static bool check_endport(struct ssa_snapshot *snapshot, uint32_t i, GError **er
 {
 	const struct ssa_endport *port = &snapshot->endports[i];
 	uint32_t sw = ssa_32(port->sw), peer = ssa_32(port->peer);
+	const struct ssa_table *names = &snapshot->tables[SSA_DESCRIPTIONS];
+	const uint8_t *description = names->data + (size_t)i * names->row_size;
 	bool has_verdicts = !(ssa_32(snapshot->subnet->flags) & SSA_NO_VERDICTS);
 
 	if (i && ssa_64(port[-1].guid) >= ssa_64(port->guid))
@@ -242,8 +244,8 @@ static bool check_endport(struct ssa_snapshot *snapshot, uint32_t i, GError **er
 	if (has_verdicts && ssa_32(port->class) >= ssa_32(snapshot->subnet->n_classes))
 		return broken(error, "ENDPORTS: row %u: class %u of %u", i, ssa_32(port->class),
 			      ssa_32(snapshot->subnet->n_classes));
-	if (ssa_32(port->name) >= snapshot->tables[SSA_STRINGS].rows)
-		return broken(error, "ENDPORTS: row %u: its name is not in STRINGS", i);
+	if (description[names->row_size - 1])
+		return broken(error, "DESCRIPTIONS: row %u has no end", i);
 	if (port->rates >= snapshot->tables[SSA_RATES].rows)
 		return broken(error, "ENDPORTS: row %u: RATES has no row %u", i, port->rates);
 	return own_lids(snapshot, i, error);
@@ -252,14 +254,15 @@ static bool check_endport(struct ssa_snapshot *snapshot, uint32_t i, GError **er
 static bool check_endports(struct ssa_snapshot *snapshot, GError **error)
 {
 	const struct ssa_table *table = &snapshot->tables[SSA_ENDPORTS];
-	const struct ssa_table *strings = &snapshot->tables[SSA_STRINGS];
+	const struct ssa_table *names = &snapshot->tables[SSA_DESCRIPTIONS];
 
 	snapshot->endports = (const void *)table->data;
 	snapshot->n_endports = (uint32_t)table->rows;
 	snapshot->lid_endport = g_new(uint32_t, SSA_LIDS);
 	memset(snapshot->lid_endport, 0xFF, SSA_LIDS * sizeof(uint32_t));
-	if (strings->rows && strings->data[strings->rows - 1])
-		return broken(error, "STRINGS: the last one has no end");
+	if (names->rows != table->rows)
+		return broken(error, "DESCRIPTIONS: %" G_GUINT64_FORMAT " rows: expected %u",
+			      names->rows, snapshot->n_endports);
 	for (uint32_t i = 0; i < snapshot->n_endports; i++)
 		if (!check_endport(snapshot, i, error))
 			return false;

@@ -246,7 +246,7 @@ bool ssa_manifest_parse(GBytes *bytes, GBytes *key, struct ssa_manifest *manifes
 				     g_bytes_get_size(key), SSA_KEY_MIN);
 	if (length < sizeof(head) || memcmp(data, MAGIC, sizeof(head.magic)))
 		return ssa_wire_fail(error, SSA_WIRE_ERROR_BROKEN,
-				     "%zu octets that are no manifest", length);
+				     "%zu octets do not begin as a manifest does", length);
 	memcpy(&head, data, sizeof(head));
 	if (ssa_16(head.major) != SSA_MAJOR)
 		return ssa_wire_fail(error, SSA_WIRE_ERROR_VERSION,
