@@ -452,6 +452,10 @@ static bool add_ssa(struct daemon *daemon, const struct options *options, GError
 	g_autofree char *directory = options->ssa_directory
 					     ? g_strdup(options->ssa_directory)
 					     : g_build_filename(daemon->cache_dir, "ssa", NULL);
+	struct ssa_core_config ssa = {
+		.directory = directory,
+		.address_file = options->ssa_address_file,
+	};
 	char *key = NULL;
 
 	if (!options->ssa)
@@ -461,11 +465,8 @@ static bool add_ssa(struct daemon *daemon, const struct options *options, GError
 		if (!key)
 			return false;
 	}
-	daemon->ssa = ssa_core_new(&daemon->context, &(struct ssa_core_config){
-							     .directory = directory,
-							     .key = key,
-							     .address_file = options->ssa_address_file,
-						     });
+	ssa.key = key;
+	daemon->ssa = ssa_core_new(&daemon->context, &ssa);
 	console_key_free(key);
 	return true;
 }

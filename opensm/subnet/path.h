@@ -56,8 +56,8 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 		 uint32_t to, struct policy_path *path);
 
 /*
- * policy_path() but for the SL that the routing engine needs: the same for all ports that are in
- * the same partitions and QoS groups, and of which policy_is_tavor() is the same.
+ * policy_path() but for the SL that the routing engine needs: equal for ports that are in equal
+ * partitions and QoS groups, and alike for policy_is_tavor().
  */
 bool policy_verdict(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
 		    uint32_t to, struct policy_path *path);

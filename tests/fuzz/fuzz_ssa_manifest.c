@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Manifests, lists and chunks out of a store that belongs to somebody else: nothing of them leads
+ * Manifests, lists and chunks out of a store that others write: nothing of them leads
  * out of a buffer, or to a snapshot that has not been checked.
  *
  * The first octet of the input says what the rest is: a manifest; one whose sum is made right,

@@ -898,11 +898,11 @@ START_TEST(test_problems_name_partitions)
 		 "0x00000000dead0001-0x00000000dead0002"),
 		"partitions.conf:2: partition 0x0002: it has no member in the subnet",
 		("partitions.conf:3: partition 'C' (0x0003): no node of the subnet is called "
-		 "\"nobody\""),
+		 "\"absent\""),
 		"partitions.conf:3: partition 'C' (0x0003): it has no member in the subnet",
 	};
 	static const char text[] = "A=1: 0xdead0001, ALL;\n0x2: 0xdead0001-0xdead0002;\n"
-				   "C=3: \"nobody\";\n";
+				   "C=3: \"absent\";\n";
 	struct partition_rules *rules = parse(text);
 	struct options *options = options_new();
 	struct partitions *partitions = partitions_make(rules, options, fabric);

@@ -203,7 +203,8 @@ END_TEST
 START_TEST(turned_rows)
 {
 	struct bed bed;
-	const unsigned int ids[] = {SSA_ENDPORTS, SSA_PATHS, SSA_NAMES, SSA_SUBNET, SSA_DESCRIPTIONS};
+	const unsigned int ids[] = {SSA_ENDPORTS, SSA_PATHS, SSA_NAMES, SSA_SUBNET,
+				    SSA_DESCRIPTIONS};
 
 	bed_init(&bed, &small);
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {

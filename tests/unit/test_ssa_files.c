@@ -436,7 +436,7 @@ static void *publish_later(void *arg)
 	return NULL;
 }
 
-/* A writer that waits has no inotify, as any store of a user who has too many of them. */
+/* A writer that waits has no inotify, as with any user that has too many of them. */
 START_TEST(test_wait_by_looking)
 {
 	struct bed *bed = bed_open(BED_FILES, 0);

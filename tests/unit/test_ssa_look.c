@@ -315,7 +315,7 @@ static void check_world(struct subnet *made, uint64_t seed, bool all_known)
 	if (all_known)
 		ck_assert_uint_eq(passed_on, 0);
 	all_forms(seed, 20000);
-	if (all_known) /* some of these are of switches, which are no hosts */
+	if (all_known) /* some of these are of switches, not of hosts */
 		ck_assert_uint_lt(share(), 500);
 	withdraw();
 }

@@ -7,7 +7,7 @@
  *
  *    files:DIR                     a directory of this host, the default
  *    redis://[USER@]HOST[:PORT]    a Redis server, or the nearest of a cascade of replicas
- *    rediss://...                  the same by TLS
+ *    rediss://...                  by TLS
  *
  * ssa_store_open() connects to nothing. Each call tries once, and blocks for at most the timeout of
  * the store; one that finds the store gone says so, and the next call connects again: how often to

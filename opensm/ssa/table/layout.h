@@ -16,7 +16,7 @@
  * else.
  *
  * The way of a path from port a to LID d is, first, the link of a, and then what PATHS has in the
- * row of the switch to which a is cabled, as hosts of one switch go the same way. Octets of links
+ * row of the switch to which a is cabled, as hosts of one switch go one way. Octets of links
  * and paths ("ways") have the MTU code in the upper 3 bits and the rank of the rate below: ranks
  * order rates, which codes do not. All ones: no packet arrives.
  */
@@ -184,7 +184,7 @@ enum ssa_verdict_flags {
 	SSA_VERDICT_LAST = 1 << 0,    /* of the pair */
 	SSA_VERDICT_REFUSED = 1 << 1, /* the two may not use it */
 	SSA_VERDICT_SL_FIXED = 1 << 2, /* a query for another SL is refused */
-	SSA_VERDICT_KNOWN = 1 << 3,    /* the two share a partition, so each may know of the other */
+	SSA_VERDICT_KNOWN = 1 << 3,    /* they share a partition, so each may know of the other */
 };
 
 /*

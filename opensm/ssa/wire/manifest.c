@@ -6,7 +6,7 @@
  *    that, and, if it is signed, the HMAC-SHA256 of all that
  *
  * Integers are little-endian. A reader without the key finds what is torn by the SHA-256, which
- * anybody can make. One with the key also finds what is forged.
+ * any program can make. One with the key also finds what is forged.
  */
 #include <string.h>
 
