@@ -329,6 +329,8 @@ void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int
 		if (vendor->port == port && vendor->agent)
 			vendor_tell(&vendor->base, events);
 	}
+	if (sim->on_event)
+		sim->on_event(sim->on_event_arg, port, events);
 }
 
 /* Restores all bindings and IsSM: no other client can have bound them in the meantime. */

@@ -160,6 +160,9 @@ struct sim_packet {
 	uint8_t data[IBA_MAD_BYTES];
 };
 
+/* Takes events, bits of enum vendor_event, of any port. */
+typedef void sim_event_fn(void *arg, const struct sim_port *port, unsigned int events);
+
 struct sim {
 	struct runtime *rt;
 	struct log *log;
@@ -186,6 +189,8 @@ struct sim {
 	uint64_t random, digest, next_tid;
 	sim_trace_fn *trace;
 	void *trace_arg;
+	sim_event_fn *on_event; /* NULL: only vendor ports are told of events */
+	void *on_event_arg;
 };
 
 static inline struct sim_node *sim_node_at(const struct sim *sim, unsigned int node)
@@ -456,7 +461,7 @@ void sim_agents_clear(struct sim *sim); /* all agents have been freed */
 /* ---- port.c ---- */
 void sim_vendors_init(struct sim *sim);
 void sim_vendors_clear(struct sim *sim); /* closes open ports */
-/* Reports an event, of enum vendor_event, to the vendor ports there. */
+/* Reports events, bits of enum vendor_event, to the vendor ports there and to sim->on_event. */
 void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events);
 void sim_vendors_lose(struct sim *sim, const struct sim_node *node, bool lost);
 
