@@ -58,7 +58,7 @@ static void do_hello(struct connection *connection, const uint8_t *data, size_t 
 }
 
 /* A switch is managed through port 0 only. A removed node has no port. */
-static struct sim_port *end_port(struct sim_node *node, uint32_t number)
+struct sim_port *control_end_port(struct sim_node *node, uint32_t number)
 {
 	bool valid = node->sw ? number == 0 : number >= 1 && number <= node->num_ports;
 
@@ -91,6 +91,14 @@ static void fill_port(struct osmsim_port *out, const struct sim_port *port)
 	out->gid_prefix = info->gid_prefix;
 	out->port_guid = port->guid;
 	out->device = port->node->returns;
+	out->mtu_cap = info->mtu_cap;
+	out->neighbor_mtu = info->neighbor_mtu;
+	out->vl_cap = info->vl_cap;
+	out->subnet_timeout = info->subnet_timeout;
+	out->link_width = info->link_width_active;
+	out->link_speed = info->link_speed_active;
+	out->link_speed_ext = info->link_speed_ext_active;
+	out->link_speed_ext2 = info->link_speed_ext_active2;
 	out->n_p_keys = MIN(n, OSMSIM_MAX_P_KEYS);
 	memcpy(out->p_keys, p_keys, out->n_p_keys * sizeof(*p_keys));
 }
@@ -103,7 +111,7 @@ static void do_port(struct connection *connection, const uint8_t *data, size_t l
 
 	(void)length;
 	memcpy(&request, data, sizeof(request));
-	port = end_port(connection->node, request.port_num);
+	port = control_end_port(connection->node, request.port_num);
 	if (port) {
 		out.error = 0;
 		fill_port(&out, port);
@@ -142,7 +150,7 @@ static void do_open(struct connection *connection, const uint8_t *data, size_t l
 		answer(connection, OSMSIM_OPEN, connection->node ? -EPROTO : -ENOENT);
 		return;
 	}
-	port = end_port(connection->node, open.port.port_num);
+	port = control_end_port(connection->node, open.port.port_num);
 	if (!port) {
 		answer(connection, OSMSIM_OPEN, -ENODEV);
 		return;
@@ -154,6 +162,24 @@ static void do_open(struct connection *connection, const uint8_t *data, size_t l
 	g_hash_table_insert(connection->server->handles, GUINT_TO_POINTER(connection->handle),
 			    connection);
 	answer(connection, OSMSIM_OPEN, (int)connection->handle);
+}
+
+static void do_watch(struct connection *connection, const uint8_t *data, size_t length)
+{
+	struct osmsim_hello hello;
+
+	(void)length;
+	memcpy(&hello, data, sizeof(hello));
+	connection->pid = hello.pid;
+	connection->node = hello_node(connection, &hello);
+	if (hello.version != OSMSIM_VERSION || !connection->node) {
+		answer(connection, OSMSIM_WATCH, connection->node ? -EPROTO : -ENOENT);
+	} else if (connection->node->removed) {
+		answer(connection, OSMSIM_WATCH, -ENODEV);
+	} else {
+		events_watch(connection);
+		answer(connection, OSMSIM_WATCH, 0);
+	}
 }
 
 static struct connection *find_handle(const struct connection *connection, uint32_t handle)
@@ -196,7 +222,7 @@ static void do_issm(struct connection *connection, const uint8_t *data, size_t l
 
 	(void)length;
 	memcpy(&request, data, sizeof(request));
-	port = end_port(connection->node, request.port_num);
+	port = control_end_port(connection->node, request.port_num);
 	if (port)
 		out.error = issm_path(connection->server->issm, port, out.path, sizeof(out.path));
 	connection_put(connection, OSMSIM_ISSM, &out, sizeof(out), NULL, 0);
@@ -222,6 +248,7 @@ static const struct request {
 #define EXACTLY(type) sizeof(struct type), sizeof(struct type)
 	{OSMSIM_HELLO, CONNECTION_NEW, EXACTLY(osmsim_hello), do_hello},
 	{OSMSIM_OPEN, CONNECTION_NEW, EXACTLY(osmsim_open), do_open},
+	{OSMSIM_WATCH, CONNECTION_NEW, EXACTLY(osmsim_hello), do_watch},
 	{OSMSIM_PORT, CONNECTION_CONTROL, EXACTLY(osmsim_port_request), do_port},
 	{OSMSIM_REGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_register), do_register},
 	{OSMSIM_UNREGISTER, CONNECTION_CONTROL, EXACTLY(osmsim_unregister), do_unregister},

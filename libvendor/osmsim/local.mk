@@ -9,6 +9,7 @@ libosmsim_a_SOURCES = \
 	libvendor/osmsim/console_change.c \
 	libvendor/osmsim/console_show.c \
 	libvendor/osmsim/control.c \
+	libvendor/osmsim/events.c \
 	libvendor/osmsim/request.c libvendor/osmsim/request.h \
 	libvendor/osmsim/issm.c libvendor/osmsim/issm.h \
 	libvendor/osmsim/mad.c \

@@ -6,7 +6,7 @@
  *
  * A SOCK_STREAM Unix socket carries frames: this header, then length octets. Client and server
  * share a machine, so numbers and struct ib_user_mad are in host layout (fields that are big-endian
- * in struct ib_mad_addr stay so). The first frame says which of two kinds a connection is:
+ * in struct ib_mad_addr stay so). The first frame says which of three kinds a connection is:
  *
  * - control: OSMSIM_HELLO first; each request is answered by one frame of the same type, in order.
  *   A process keeps one, and makes another after fork() and whenever the connection was lost: the
@@ -17,6 +17,9 @@
  *   that the answer to OSMSIM_OPEN gave. The port and its agents go when this connection closes,
  *   which is when the last process that inherited it closes it. The server closes it when the CA
  *   is removed from the node.
+ * - events: OSMSIM_WATCH first, answered by one frame; afterwards the server sends an OSMSIM_EVENT
+ *   for each event of the node's ports, as the driver of a CA reports them to libibverbs, and the
+ *   client sends nothing. The server closes it when the CA is removed from the node.
  *
  * The server closes a connection with invalid frames, after a line in its log. It never trusts a
  * length, a handle or an agent number.
@@ -27,7 +30,7 @@
 #include <infiniband/umad.h>
 #include <stdint.h>
 
-#define OSMSIM_VERSION 2
+#define OSMSIM_VERSION 3
 #define OSMSIM_ENV_SOCKET "OSMSIM_SOCKET"     /* path of the socket */
 #define OSMSIM_ENV_NODE "OSMSIM_NODE"	      /* name or GUID; unset: the first host */
 #define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
@@ -50,6 +53,8 @@ enum osmsim_type {
 	OSMSIM_ISSM,	   /* struct osmsim_port_request -> struct osmsim_path */
 	OSMSIM_COMMAND,	   /* text of console commands -> struct osmsim_result, then text */
 	OSMSIM_MAD,	   /* struct ib_user_mad and the MAD; both ways, no answer */
+	OSMSIM_WATCH,	   /* struct osmsim_hello -> struct osmsim_result */
+	OSMSIM_EVENT,	   /* struct osmsim_event, from the server; no answer */
 };
 
 struct osmsim_header {
@@ -91,6 +96,9 @@ struct osmsim_port {
 	uint32_t n_p_keys;
 	uint16_t p_keys[OSMSIM_MAX_P_KEYS];
 	uint32_t device; /* number in the name of its CA: times it came back */
+	/* Codes of PortInfo. */
+	uint32_t mtu_cap, neighbor_mtu, vl_cap, subnet_timeout;
+	uint32_t link_width, link_speed, link_speed_ext, link_speed_ext2; /* active */
 };
 
 struct osmsim_open {
@@ -115,6 +123,21 @@ struct osmsim_unregister {
 struct osmsim_result {
 	int32_t value; /* 0 or the requested number, or negative errno */
 	uint32_t reserved;
+};
+
+enum osmsim_event_kind {
+	OSMSIM_PORT_DOWN = 1,
+	OSMSIM_LID_CHANGED,
+	OSMSIM_GID_CHANGED,
+	OSMSIM_P_KEYS_CHANGED,
+	OSMSIM_SM_CHANGED,
+	OSMSIM_REREGISTER,
+	OSMSIM_PORT_UP,
+};
+
+struct osmsim_event {
+	uint32_t port_num;
+	uint32_t kind; /* enum osmsim_event_kind */
 };
 
 /*

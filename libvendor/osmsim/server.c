@@ -8,7 +8,8 @@
  *
  *	server.c      the socket, the round        connection.c  frames in and out
  *	control.c     requests of processes        mad.c         MADs in and out
- *	issm.c        IsSM of ports                console*.c    commands
+ *	issm.c        IsSM of ports                events.c      events of ports
+ *	console*.c    commands
  *
  * The server never waits for a client: output that its socket does not take stays queued, and is
  * dropped beyond a limit as in the kernel. Closed connections are freed at the end of the round,
@@ -133,7 +134,9 @@ void server_lose_ports(struct server *server, const struct sim_node *node)
 	while (g_hash_table_iter_next(&iter, &key, NULL)) {
 		struct connection *connection = key;
 
-		if (connection->kind == CONNECTION_PORT && connection->node == node)
+		if ((connection->kind == CONNECTION_PORT ||
+		     connection->kind == CONNECTION_EVENTS) &&
+		    connection->node == node)
 			connection_close(connection);
 	}
 }

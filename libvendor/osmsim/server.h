@@ -22,6 +22,7 @@ enum connection_kind {
 	CONNECTION_NEW, /* no frame yet */
 	CONNECTION_CONTROL,
 	CONNECTION_PORT,
+	CONNECTION_EVENTS,
 };
 
 /* Queued octets: those from head to tail. */
@@ -88,7 +89,7 @@ void server_unwatch(struct server *server, struct watch *watch);
 /* The node with that description or GUID; empty: the first host. NULL: none, or several. */
 struct sim_node *server_find_node(const struct server *server, const char *name);
 
-/* Closes the ports that are open on a node whose CA is gone. */
+/* Closes the connections of ports and events on a node whose CA is gone. */
 void server_lose_ports(struct server *server, const struct sim_node *node);
 
 /* ---- connection.c ---- */
@@ -103,6 +104,14 @@ void connection_put(struct connection *connection, enum osmsim_type type, const 
 		    size_t first_length, const void *second, size_t second_length);
 /* Logs a line and closes the connection: the client sent an invalid frame. */
 void connection_refuse(struct connection *connection, const char *why);
+
+/* ---- control.c ---- */
+/* The end port of the node with that number; NULL: none, or the CA is removed. */
+struct sim_port *control_end_port(struct sim_node *node, uint32_t number);
+
+/* ---- events.c ---- */
+/* Sends this client the events of its node from now on. */
+void events_watch(struct connection *connection);
 
 /* ---- control.c, mad.c: one frame; data need not be aligned ---- */
 void control_frame(struct connection *connection, uint32_t type, const uint8_t *data,

@@ -188,7 +188,8 @@ static void step(struct bed *bed, struct fuzz_bytes *bytes)
 	switch (kind / CLIENTS % 8) {
 	case 0:
 		first = hello(bytes);
-		send_frame(bed, client, OSMSIM_HELLO, &first, sizeof(first));
+		send_frame(bed, client, kind & 0x80 ? OSMSIM_WATCH : OSMSIM_HELLO, &first,
+			   sizeof(first));
 		break;
 	case 1:
 		send_open(bed, client, bytes);
@@ -251,9 +252,12 @@ static void *setup(GPtrArray *seeds)
 					  0, 10, 0, 0, 1, 0, 0xFF, 0xFF, 0x81, 1, 1, 2, 5, 0x11};
 	static const uint8_t manager[] = {3, 2, 5, 1, 1, 6, 1, 1, 3, 2, 1, 0, 0, 0, 0xFF, 0, 0, 0,
 					  15, 2, 12, 1, 0, 20, 0, 1, 0, 0, 8, 1, 3, 17, 1, 1};
+	/* The events of its node: a Set(PortInfo) by another client. */
+	static const uint8_t watcher[] = {0x80, 0, 5, 1, 1};
 	struct bed *bed = g_new0(struct bed, 1);
 	g_autofree char *path = NULL;
 
+	g_ptr_array_add(seeds, g_bytes_new(watcher, sizeof(watcher)));
 	g_ptr_array_add(seeds, g_bytes_new(session, sizeof(session)));
 	g_ptr_array_add(seeds, g_bytes_new(manager, sizeof(manager)));
 	bed->rt = runtime_new(RUNTIME_REAL);

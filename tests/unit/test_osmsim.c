@@ -87,6 +87,75 @@ START_TEST(test_port)
 }
 END_TEST
 
+static int watch(const char *node, uint32_t version, int error)
+{
+	struct osmsim_hello hello = {.version = version};
+	struct osmsim_result result;
+	int fd = net_connect(net);
+
+	g_strlcpy(hello.node, node, sizeof(hello.node));
+	net_ask(net, fd, OSMSIM_WATCH, &hello, sizeof(hello), &result, sizeof(result));
+	ck_assert_int_eq(result.value, error);
+	return fd;
+}
+
+static void expect_event(int fd, enum osmsim_event_kind kind)
+{
+	const struct osmsim_event expected = {.port_num = 1, .kind = kind};
+	struct frame frame = net_get(net, fd);
+
+	ck_assert_uint_eq(frame.type, OSMSIM_EVENT);
+	ck_assert_int_eq(frame.length, sizeof(expected));
+	ck_assert_mem_eq(frame.data, &expected, sizeof(expected));
+	g_free(frame.data);
+}
+
+/* Each client hears of its own node, and of the end of its CA. */
+START_TEST(test_events)
+{
+	int a = watch("a", OSMSIM_VERSION, 0), b = watch("b", OSMSIM_VERSION, 0);
+	int other_version = watch("a", OSMSIM_VERSION + 1, -EPROTO);
+	int unknown = watch("d", OSMSIM_VERSION, -ENOENT);
+
+	sim_vendors_tell(net->sim, &net->sim->nodes[0].ports[1],
+			 VENDOR_PORT_UP | VENDOR_LID_CHANGED | VENDOR_GID_CHANGED);
+	sim_link_set(net->sim, 1, 1, false);
+	expect_event(a, OSMSIM_LID_CHANGED); /* before what programs wait for to use it */
+	expect_event(a, OSMSIM_GID_CHANGED);
+	expect_event(a, OSMSIM_PORT_UP);
+	expect_event(b, OSMSIM_PORT_DOWN);
+	server_lose_ports(net->server, &net->sim->nodes[1]);
+	ck_assert(net_is_closed(net, b));
+	sim_device_set(net->sim, 1, false);
+	close(watch("b", OSMSIM_VERSION, -ENODEV));
+	/* A client that watches has nothing to say. */
+	net_put(net, a, OSMSIM_PORT, &(struct osmsim_port_request){.port_num = 1},
+		sizeof(struct osmsim_port_request));
+	ck_assert(net_is_closed(net, a));
+	close(a);
+	close(b);
+	close(other_version);
+	close(unknown);
+}
+END_TEST
+
+/* What a client does not read is dropped beyond a limit. */
+START_TEST(test_events_unread)
+{
+	int fd = watch("a", OSMSIM_VERSION, 0);
+	const struct connection *connection = NULL;
+	GHashTableIter iter;
+
+	for (unsigned int i = 0; i < 100000; i++)
+		sim_vendors_tell(net->sim, &net->sim->nodes[0].ports[1], VENDOR_SM_CHANGED);
+	g_hash_table_iter_init(&iter, net->server->connections);
+	ck_assert(g_hash_table_iter_next(&iter, (gpointer *)&connection, NULL));
+	ck_assert_uint_le(connection->out.tail - connection->out.head, 70000);
+	expect_event(fd, OSMSIM_SM_CHANGED);
+	close(fd);
+}
+END_TEST
+
 /* A handle that a client does not know cannot be found by counting. */
 START_TEST(test_handles_not_guessed)
 {
@@ -403,6 +472,8 @@ TEST_SUITE
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_hello, 0, G_N_ELEMENTS(hellos));
 	tcase_add_test(tcase, test_port);
+	tcase_add_test(tcase, test_events);
+	tcase_add_test(tcase, test_events_unread);
 	tcase_add_test(tcase, test_handles);
 	tcase_add_test(tcase, test_handles_not_guessed);
 	tcase_add_loop_test(tcase, test_bad_headers, 0, G_N_ELEMENTS(bad_headers));
