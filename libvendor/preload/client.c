@@ -94,7 +94,7 @@ void preload_advance(struct msghdr *message, size_t n)
 	}
 }
 
-int preload_write(int fd, struct iovec *parts, size_t n_parts)
+static int write_all(int fd, struct iovec *parts, size_t n_parts)
 {
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_parts};
 
@@ -109,7 +109,7 @@ int preload_write(int fd, struct iovec *parts, size_t n_parts)
 	return 0;
 }
 
-int preload_read(int fd, void *data, size_t length)
+static int read_all(int fd, void *data, size_t length)
 {
 	for (size_t at = 0; at < length;) {
 		ssize_t n = recv(fd, (char *)data + at, length - at, 0);
@@ -124,20 +124,20 @@ int preload_read(int fd, void *data, size_t length)
 	return 0;
 }
 
-static int exchange(int fd, enum osmsim_type type, const void *request, size_t length, void *answer,
-		    size_t size)
+int preload_exchange(int fd, enum osmsim_type type, const void *request, size_t length,
+		     void *answer, size_t size)
 {
 	struct osmsim_header header = {.length = length, .type = type};
 	struct iovec parts[] = {{&header, sizeof(header)}, {(void *)request, length}};
-	int rc = preload_write(fd, parts, 2);
+	int rc = write_all(fd, parts, 2);
 
 	if (rc == 0)
-		rc = preload_read(fd, &header, sizeof(header));
+		rc = read_all(fd, &header, sizeof(header));
 	if (rc)
 		return rc;
 	if (header.type != type || header.length != size)
 		return -EPROTO;
-	return preload_read(fd, answer, size);
+	return read_all(fd, answer, size);
 }
 
 static void fill_hello(struct osmsim_hello *hello)
@@ -232,7 +232,7 @@ static int greet(int fd)
 	int rc;
 
 	fill_hello(&hello);
-	rc = exchange(fd, OSMSIM_HELLO, &hello, sizeof(hello), &node, sizeof(node));
+	rc = preload_exchange(fd, OSMSIM_HELLO, &hello, sizeof(hello), &node, sizeof(node));
 	if (rc) {
 		tell("greeting", rc);
 		return rc;
@@ -279,7 +279,7 @@ static int ask_locked(enum osmsim_type type, const void *request, size_t length,
 		rc = ensure_connected();
 		if (rc)
 			return rc;
-		rc = exchange(client.fd, type, request, length, answer, size);
+		rc = preload_exchange(client.fd, type, request, length, answer, size);
 		if (rc == 0)
 			return 0;
 		drop();

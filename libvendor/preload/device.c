@@ -31,7 +31,7 @@ static int first_port(const struct osmsim_node *node)
 	return node->type == NODE_SWITCH ? 0 : 1;
 }
 
-static int ask_port(int port_num, struct osmsim_port *port)
+int preload_port(int port_num, struct osmsim_port *port)
 {
 	const struct osmsim_port_request request = {.port_num = port_num};
 	int rc = preload_ask(OSMSIM_PORT, &request, sizeof(request), port, sizeof(*port));
@@ -43,15 +43,14 @@ static int ask_port(int port_num, struct osmsim_port *port)
 	return rc;
 }
 
-/* The present name of the CA; negative errno if there is none. */
-static int device_name(char *name, size_t size)
+int preload_device_name(char *name, size_t size)
 {
 	struct osmsim_node node;
 	struct osmsim_port port;
 	int rc = preload_node(&node);
 
 	if (rc == 0)
-		rc = ask_port(first_port(&node), &port);
+		rc = preload_port(first_port(&node), &port);
 	if (rc == 0)
 		snprintf(name, size, "%s%u", OSMSIM_DEVICE_STEM, port.device);
 	return rc;
@@ -65,7 +64,7 @@ bool preload_is_device(const char *name)
 		return true;
 	if (strncmp(name, OSMSIM_DEVICE_STEM, strlen(OSMSIM_DEVICE_STEM)) != 0)
 		return false;
-	return device_name(own, sizeof(own)) != 0 || strcmp(name, own) == 0;
+	return preload_device_name(own, sizeof(own)) != 0 || strcmp(name, own) == 0;
 }
 
 /* Of several ports the first that is ACTIVE, else LinkUp, else not disabled, as in libibumad. */
@@ -77,7 +76,7 @@ static int best_port(const struct osmsim_node *node)
 		struct osmsim_port port;
 		int rank;
 
-		if (ask_port(i, &port) < 0)
+		if (preload_port(i, &port) < 0)
 			continue;
 		rank = port.state == STATE_ACTIVE	  ? 3
 		       : port.phys_state == PHYS_LINK_UP  ? 2
@@ -119,7 +118,7 @@ int umad_done(void)
 
 int umad_get_cas_names(char cas[][UMAD_CA_NAME_LEN], int max)
 {
-	return max >= 1 && device_name(cas[0], UMAD_CA_NAME_LEN) == 0;
+	return max >= 1 && preload_device_name(cas[0], UMAD_CA_NAME_LEN) == 0;
 }
 
 static int fill_port(umad_port_t *to, const struct osmsim_port *from)
@@ -149,7 +148,7 @@ static int fill_port(umad_port_t *to, const struct osmsim_port *from)
 static int get_port(int port_num, umad_port_t *port)
 {
 	struct osmsim_port answer;
-	int rc = ask_port(port_num, &answer);
+	int rc = preload_port(port_num, &answer);
 
 	return rc ? rc : fill_port(port, &answer);
 }
@@ -207,7 +206,7 @@ int umad_get_ca(const char *ca_name, umad_ca_t *ca)
 	if (preload_node(&node) < 0)
 		return -ENODEV;
 	fill_ca(ca, &node);
-	if (device_name(ca->ca_name, sizeof(ca->ca_name)) < 0)
+	if (preload_device_name(ca->ca_name, sizeof(ca->ca_name)) < 0)
 		return -ENODEV;
 	for (int i = first_port(&node); i <= last_port(&node); i++) {
 		int rc = add_port(ca, i);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * osmsim-run runs a program on a node of a fabric that osmsim simulates: it preloads
- * libosmsim-preload.so, passes on the socket and the node, and executes the program. With -t it
- * first starts an osmsim of its own, stays its parent, and ends it with the program.
+ * libosmsim-preload.so, or with --verbs libosmsim-verbs.so, passes on the socket and the node, and
+ * executes the program. With -t it first starts an osmsim of its own, stays its parent, and ends it
+ * with the program.
  *
  * It works both installed and in a build tree: files beside it have precedence over installed ones.
  */
@@ -28,6 +29,7 @@
 #include "libvendor/osmsim/protocol.h"
 
 #define LIBRARY "libosmsim-preload.so"
+#define LIBRARY_VERBS "libosmsim-verbs.so"
 #define EXIT_TROUBLE 125 /* as env(1) and timeout(1): our failure, not the program's */
 #define EXIT_NOT_RUN 126
 #define EXIT_NOT_FOUND 127
@@ -38,6 +40,7 @@
 
 struct run {
 	const char *socket, *node, *topology;
+	const char *library; /* to preload */
 	char **argv;
 	char here[PATH_MAX]; /* directory of this program */
 	char dir[PATH_MAX];  /* of the private socket */
@@ -59,11 +62,12 @@ static __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *for
 
 static void usage(FILE *out)
 {
-	fputs("usage: osmsim-run [-s SOCKET] [-n NODE] PROGRAM [ARGUMENT ...]\n"
-	      "       osmsim-run -t TOPOLOGY [-n NODE] PROGRAM [ARGUMENT ...]\n"
+	fputs("usage: osmsim-run [-s SOCKET] [-n NODE] [--verbs] PROGRAM [ARGUMENT ...]\n"
+	      "       osmsim-run -t TOPOLOGY [-n NODE] [--verbs] PROGRAM [ARGUMENT ...]\n"
 	      "  -s, --socket SOCKET      of a running osmsim\n"
 	      "  -n, --node NODE          description or GUID of the node to run on\n"
 	      "  -t, --topology TOPOLOGY  run an osmsim of this file or specification meanwhile\n"
+	      "      --verbs              show it to libibverbs, too, as a device with events\n"
 	      "  -h, --help               this text\n"
 	      "  -V, --version            the version\n",
 	      out);
@@ -79,9 +83,13 @@ static __attribute__((noreturn)) void end_told(void)
 static void parse(struct run *run, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"socket", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
-		{"topology", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},	    {},
+		{"socket", required_argument, NULL, 's'},
+		{"node", required_argument, NULL, 'n'},
+		{"topology", required_argument, NULL, 't'},
+		{"verbs", no_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{},
 	};
 	int c;
 
@@ -92,6 +100,8 @@ static void parse(struct run *run, int argc, char **argv)
 			run->node = optarg;
 		} else if (c == 't') {
 			run->topology = optarg;
+		} else if (c == 'b') {
+			run->library = LIBRARY_VERBS;
 		} else if (c == 'h') {
 			usage(stdout);
 			end_told();
@@ -131,7 +141,7 @@ static bool find(char path[PATH_MAX], const char *dir, const char *name)
 /*
  * The place of this program in a directory like its install directory, below some root (DESTDIR).
  */
-static bool find_below_root(char path[PATH_MAX], const char *here)
+static bool find_below_root(char path[PATH_MAX], const char *here, const char *name)
 {
 	const size_t length = strlen(here), bindir = strlen(BINDIR);
 	char dir[PATH_MAX];
@@ -140,7 +150,7 @@ static bool find_below_root(char path[PATH_MAX], const char *here)
 	if (length < bindir || strcmp(here + length - bindir, BINDIR) != 0)
 		return false;
 	n = snprintf(dir, sizeof(dir), "%.*s%s", (int)(length - bindir), here, PKGLIBDIR);
-	return n < (int)sizeof(dir) && find(path, dir, LIBRARY);
+	return n < (int)sizeof(dir) && find(path, dir, name);
 }
 
 static void set_preload(const struct run *run)
@@ -148,9 +158,9 @@ static void set_preload(const struct run *run)
 	const char *given = getenv("LD_PRELOAD");
 	char path[PATH_MAX], *value;
 
-	if (!find(path, run->here, LIBRARY) && !find_below_root(path, run->here) &&
-	    !find(path, PKGLIBDIR, LIBRARY))
-		fail("%s is neither in %s nor in %s", LIBRARY, run->here, PKGLIBDIR);
+	if (!find(path, run->here, run->library) &&
+	    !find_below_root(path, run->here, run->library) && !find(path, PKGLIBDIR, run->library))
+		fail("%s is neither in %s nor in %s", run->library, run->here, PKGLIBDIR);
 	if (asprintf(&value, "%s%s%s", path, given && *given ? ":" : "", given ? given : "") < 0)
 		fail("out of memory");
 	setenv("LD_PRELOAD", value, 1);
@@ -304,7 +314,7 @@ static int run_on_own(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct run run = {};
+	struct run run = {.library = LIBRARY};
 
 	parse(&run, argc, argv);
 	find_self(&run);

@@ -118,8 +118,6 @@ static int greet(int fd, int port_num)
 		.hello = {.version = OSMSIM_VERSION, .pid = getpid()},
 		.port.port_num = port_num,
 	};
-	struct osmsim_header header = {.length = sizeof(request), .type = OSMSIM_OPEN};
-	struct iovec parts[] = {{&header, sizeof(header)}, {&request, sizeof(request)}};
 	struct osmsim_result result;
 	struct osmsim_node node;
 	int rc = preload_node(&node);
@@ -127,13 +125,7 @@ static int greet(int fd, int port_num)
 	if (rc)
 		return rc;
 	snprintf(request.hello.node, sizeof(request.hello.node), "0x%016" PRIx64, node.node_guid);
-	rc = preload_write(fd, parts, 2);
-	if (rc == 0)
-		rc = preload_read(fd, &header, sizeof(header));
-	if (rc == 0 && (header.type != OSMSIM_OPEN || header.length != sizeof(result)))
-		rc = -EPROTO;
-	if (rc == 0)
-		rc = preload_read(fd, &result, sizeof(result));
+	rc = preload_exchange(fd, OSMSIM_OPEN, &request, sizeof(request), &result, sizeof(result));
 	return rc ? rc : result.value;
 }
 

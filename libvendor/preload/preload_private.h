@@ -59,9 +59,15 @@ int preload_node(struct osmsim_node *node);
 /* A new connection to the server with a time limit for all waits; negative errno. */
 int preload_connect(void);
 
-/* Moves all octets of one frame over a blocking connection; 0, or negative errno. */
-int preload_write(int fd, struct iovec *parts, size_t n_parts);
-int preload_read(int fd, void *data, size_t length);
+/* Sends a request over a blocking connection and reads its answer, of exactly size octets. */
+int preload_exchange(int fd, enum osmsim_type type, const void *request, size_t length,
+		     void *answer, size_t size);
+
+/* The facts of a port; 0, or negative errno. */
+int preload_port(int port_num, struct osmsim_port *port);
+
+/* The present name of the CA; 0, or negative errno if there is none. */
+int preload_device_name(char *name, size_t size);
 
 /* Removes n sent octets from the head of a message. */
 void preload_advance(struct msghdr *message, size_t n);

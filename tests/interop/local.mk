@@ -18,7 +18,8 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_silent_switch.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
 	tests/interop/test_pcap.py tests/interop/test_readme.py \
-	tests/interop/test_package.py tests/interop/test_sa_database.py
+	tests/interop/test_package.py tests/interop/test_sa_database.py \
+	tests/interop/test_verbs.py
 dist_check_SCRIPTS += $(interop_tests) tests/interop/test_rest.py tests/interop/test_web_standby.py
 TESTS += $(interop_tests)
 if HAVE_WEB
@@ -45,6 +46,9 @@ tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
 # Questions to SMAs, for test_partitions.py and test_qos.py.
 check_PROGRAMS += tests/interop/smp_ask
 tests_interop_smp_ask_LDADD = $(UMAD_LIBS)
+# What libibverbs tells a program, for test_verbs.py.
+check_PROGRAMS += tests/interop/verbs_ask
+tests_interop_verbs_ask_LDADD = $(VERBS_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
 check_DATA = tests/interop/ibutils_shim.so

@@ -37,7 +37,7 @@ CONTENTS = {
         /usr/share/man/man8/torus-2QoS.8.gz
         /usr/share/opensm/ports.default''',
     'opensm-tools': '''/usr/bin/osmroute /usr/bin/osmsim /usr/bin/osmsim-run
-        /usr/lib/ARCH/opensm/libosmsim-preload.so
+        /usr/lib/ARCH/opensm/libosmsim-preload.so /usr/lib/ARCH/opensm/libosmsim-verbs.so
         /usr/share/bash-completion/completions/osmroute
         /usr/share/bash-completion/completions/osmsim
         /usr/share/bash-completion/completions/osmsim-run
