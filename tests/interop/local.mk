@@ -46,6 +46,12 @@ tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
 # Questions to SMAs, for test_partitions.py and test_qos.py.
 check_PROGRAMS += tests/interop/smp_ask
 tests_interop_smp_ask_LDADD = $(UMAD_LIBS)
+dist_check_SCRIPTS += tests/interop/test_ibacm.py
+if HAVE_ACM
+TESTS += tests/interop/test_ibacm.py
+endif
+EXTRA_DIST += tests/interop/ibacm.py tests/interop/ssa_table.py
+
 # What libibverbs tells a program, for test_verbs.py.
 check_PROGRAMS += tests/interop/verbs_ask
 tests_interop_verbs_ask_LDADD = $(VERBS_LIBS)

@@ -223,6 +223,14 @@ tests_unit_test_snmp_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_snmp_LDADD = libsuites.a $(LIBS_SNMP) $(CHECK_LIBS)
 endif
 
+# The provider's own sources, linked in, with doubles of what ibacm exports to it.
+if HAVE_ACM
+unit_rooms += tests/unit/test_ssa_acm
+tests_unit_test_ssa_acm_SOURCES = tests/unit/test_ssa_acm.c $(acm_sources)
+tests_unit_test_ssa_acm_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ssa_acm_LDADD = libsuites.a $(LIBS_SSA) $(CHECK_LIBS)
+endif
+
 tests_unit_test_osmsim_SOURCES = tests/unit/test_osmsim.c tests/unit/test_osmsim_agent.c \
 	tests/unit/test_osmsim_console.c tests/unit/osmsim_net.c tests/unit/osmsim_net.h
 tests_unit_test_osmsim_CFLAGS = $(TEST_CFLAGS)
