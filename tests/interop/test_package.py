@@ -51,6 +51,9 @@ CONTENTS = {
     'opensm-snmp': '''/lib/systemd/system/opensm-snmp.service /usr/sbin/opensm-snmp
         /usr/share/doc/opensm-snmp/changelog.gz /usr/share/doc/opensm-snmp/copyright
         /usr/share/man/man8/opensm-snmp.8.gz /usr/share/snmp/mibs/OPENSM-MIB.txt''',
+    'ibacm-ssa': '''/usr/lib/ARCH/ibacm/libibacmssa.so
+        /usr/share/doc/ibacm-ssa/changelog.gz /usr/share/doc/ibacm-ssa/copyright
+        /usr/share/man/man7/ibacmssa.7.gz''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
         /usr/share/doc/opensm/examples/container/Containerfile
         /usr/share/doc/opensm/examples/container/opensm.yaml
