@@ -6,10 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +152,8 @@ static void put(struct ssa_made *made, enum ssa_table_id id, const void *data, s
 	};
 }
 
+static uint32_t qpn; /* of the address; 0: unknown */
+
 static GBytes *make_snapshot(uint64_t epoch)
 {
 	const uint8_t way = ssa_way(5, 1);
@@ -189,6 +194,8 @@ static GBytes *make_snapshot(uint64_t epoch)
 	memset(paths, way, sizeof(paths));
 	memset(reach, 1, sizeof(reach));
 	memcpy(address.rest.gid, &gid, sizeof(gid));
+	memcpy(address.rest.qpn, (const uint8_t[]){qpn >> 16, qpn >> 8, qpn}, 3);
+	address.rest.flags = SSA_ADDRESS_RC;
 	for (unsigned int i = 0; i < sizeof(rates); i++)
 		rates[i] = (uint8_t)i;
 	put(&made, SSA_SUBNET, &subnet, sizeof(subnet), sizeof(subnet));
@@ -594,6 +601,245 @@ START_TEST(replaced_meanwhile)
 }
 END_TEST
 
+/* ---- neighbours ---- */
+
+#define OWN_PROTOCOL 0x5A
+#define KERNEL_MAX 8
+
+/* What the kernel knows, and its end of the socket. */
+static struct kernel {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	int fd, ours;
+	struct entry {
+		uint32_t index, protocol;
+		uint8_t address[4], lladdr[20];
+	} entries[KERNEL_MAX];
+	unsigned int n;
+} kernel = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void kernel_send(const struct nlmsghdr *to, uint16_t type, const void *data, size_t length)
+{
+	uint8_t message[512] = {0};
+	struct nlmsghdr header = {
+		.nlmsg_len = NLMSG_LENGTH(length), .nlmsg_type = type, .nlmsg_seq = to->nlmsg_seq};
+
+	memcpy(message, &header, sizeof(header));
+	memcpy(message + NLMSG_HDRLEN, data, length);
+	ck_assert_int_eq(send(kernel.fd, message, header.nlmsg_len, 0), header.nlmsg_len);
+}
+
+static void kernel_list(const struct nlmsghdr *to)
+{
+	for (unsigned int i = 0; i < kernel.n; i++) {
+		const struct entry *entry = &kernel.entries[i];
+		struct {
+			struct ndmsg neighbour;
+			struct rtattr dst;
+			uint8_t address[4];
+			struct rtattr link;
+			uint8_t lladdr[20];
+			struct rtattr by;
+			uint32_t protocol;
+		} message = {
+			.neighbour = {.ndm_family = AF_INET, .ndm_ifindex = (int)entry->index},
+			.dst = {RTA_LENGTH(4), NDA_DST},
+			.link = {RTA_LENGTH(20), NDA_LLADDR},
+			.by = {RTA_LENGTH(1), NDA_PROTOCOL},
+			.protocol = entry->protocol,
+		};
+
+		memcpy(message.address, entry->address, 4);
+		memcpy(message.lladdr, entry->lladdr, 20);
+		kernel_send(to, RTM_NEWNEIGH, &message, sizeof(message));
+	}
+	kernel_send(to, NLMSG_DONE, &(int){0}, sizeof(int));
+}
+
+static struct entry *kernel_find(const struct entry *wanted)
+{
+	for (unsigned int i = 0; i < kernel.n; i++)
+		if (kernel.entries[i].index == wanted->index &&
+		    memcmp(kernel.entries[i].address, wanted->address, 4) == 0)
+			return &kernel.entries[i];
+	return NULL;
+}
+
+static struct entry entry_of(const struct nlmsghdr *message)
+{
+	const struct ndmsg *neighbour = NLMSG_DATA(message);
+	int length = (int)message->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*neighbour));
+	const struct rtattr *at = (const void *)(neighbour + 1);
+	struct entry entry = {.index = (uint32_t)neighbour->ndm_ifindex};
+
+	ck_assert_uint_eq(neighbour->ndm_family, AF_INET);
+	for (; RTA_OK(at, length); at = RTA_NEXT(at, length)) {
+		if (at->rta_type == NDA_DST)
+			memcpy(entry.address, RTA_DATA(at), 4);
+		else if (at->rta_type == NDA_LLADDR)
+			memcpy(entry.lladdr, RTA_DATA(at), 20);
+		else if (at->rta_type == NDA_PROTOCOL)
+			entry.protocol = *(uint8_t *)RTA_DATA(at);
+	}
+	return entry;
+}
+
+static void kernel_change(const struct nlmsghdr *message)
+{
+	struct nlmsgerr result = {.msg = *message};
+	struct entry entry = entry_of(message), *old;
+
+	pthread_mutex_lock(&kernel.lock);
+	old = kernel_find(&entry);
+	if (message->nlmsg_type == RTM_NEWNEIGH)
+		*(old ? old : &kernel.entries[kernel.n++]) = entry;
+	else if (old)
+		*old = kernel.entries[--kernel.n];
+	else
+		result.error = -ENOENT;
+	pthread_mutex_unlock(&kernel.lock);
+	kernel_send(message, NLMSG_ERROR, &result, sizeof(result));
+}
+
+static void *kernel_main(void *arg)
+{
+	uint8_t buffer[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
+	const struct nlmsghdr *message = (const void *)buffer;
+
+	while (recv(kernel.fd, buffer, sizeof(buffer), 0) > 0) {
+		if (message->nlmsg_type == RTM_GETNEIGH)
+			kernel_list(message);
+		else
+			kernel_change(message);
+	}
+	return arg;
+}
+
+/* With an entry of the administrator, and one that is left of an earlier process. */
+static void kernel_start(void)
+{
+	int fds[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	kernel.fd = fds[0];
+	bed.options.netlink = fds[1];
+	kernel.entries[0] = (struct entry){.index = 5, .protocol = 2, .address = {10, 0, 0, 1}};
+	kernel.entries[1] =
+		(struct entry){.index = 5, .protocol = OWN_PROTOCOL, .address = {10, 0, 0, 2}};
+	kernel.n = 2;
+	ck_assert_int_eq(pthread_create(&kernel.thread, NULL, kernel_main, NULL), 0);
+}
+
+static void kernel_end(void)
+{
+	g_clear_pointer(&bed.sources, sources_stop);
+	pthread_join(kernel.thread, NULL);
+	close(kernel.fd);
+	/* The administrator's is left alone, and the only one. */
+	ck_assert_uint_eq(kernel.n, 1);
+	ck_assert_uint_eq(kernel.entries[0].protocol, 2);
+}
+
+static void wait_for_entry(uint32_t wanted_qpn, unsigned int n)
+{
+	const struct entry wanted = {.index = 7, .address = {10, 0, 0, 9}};
+
+	for (unsigned int ms = 0;; ms++) {
+		const struct entry *entry;
+		bool done;
+
+		pthread_mutex_lock(&kernel.lock);
+		entry = kernel_find(&wanted);
+		done = kernel.n == n &&
+		       (wanted_qpn ? entry && entry->lladdr[1] == wanted_qpn >> 16 &&
+					     entry->lladdr[3] == (wanted_qpn & 0xFF)
+				   : !entry);
+		if (done && entry) {
+			ck_assert_uint_eq(entry->lladdr[0], SSA_ADDRESS_RC);
+			ck_assert_uint_eq(entry->lladdr[4], 0xFE);
+			ck_assert_uint_eq(entry->lladdr[18], OTHER >> 8);
+			ck_assert_uint_eq(entry->protocol, OWN_PROTOCOL);
+		}
+		pthread_mutex_unlock(&kernel.lock);
+		if (done)
+			return;
+		ck_assert_uint_lt(ms, WAIT_MS);
+		g_usleep(1000);
+	}
+}
+
+static void make_interface(const char *sysfs, const char *name, const char *const *values)
+{
+	static const char *const files[] = {"type", "ifindex", "pkey", "address"};
+	g_autofree char *directory = g_build_filename(sysfs, name, NULL);
+
+	ck_assert_int_eq(g_mkdir_with_parents(directory, 0700), 0);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(files); i++) {
+		g_autofree char *file = g_build_filename(directory, files[i], NULL);
+
+		ck_assert(g_file_set_contents(file, values[i], -1, NULL));
+	}
+}
+
+static void remove_tree(const char *directory)
+{
+	g_autoptr(GDir) list = g_dir_open(directory, 0, NULL);
+	const char *name;
+
+	while (list && (name = g_dir_read_name(list))) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+
+		if (unlink(path) != 0)
+			remove_tree(path);
+	}
+	rmdir(directory);
+}
+
+/* One per address, on the interface of its partition only; ours go, those of others stay. */
+START_TEST(neighbours)
+{
+	g_autofree char *sysfs = g_build_filename(bed.directory, "net", NULL);
+	const char *const lladdr = "80:00:00:48:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:01:00\n";
+
+	make_interface(sysfs, "eth0", (const char *const[]){"1\n", "6\n", "", "02:00\n"});
+	make_interface(sysfs, "ib0", (const char *const[]){"32\n", "7\n", "0xffff\n", lladdr});
+	make_interface(sysfs, "ib0.8011", (const char *const[]){"32\n", "8\n", "0x8011\n", lladdr});
+	make_interface(sysfs, "ib1", (const char *const[]){"32\n", "9\n", "0xffff\n", "00:x\n"});
+	bed.options.sysfs = sysfs;
+	bed.options.neighbours = NEIGHBOURS_BOTH;
+	kernel_start();
+	qpn = 0x123456;
+	write_file(make_snapshot(1));
+	start();
+	wait_for_entry(0x123456, 2);
+	qpn = 0x77;
+	write_file(make_snapshot(2));
+	wait_for_entry(0x77, 2);
+	qpn = 0;
+	write_file(make_snapshot(3));
+	wait_for_entry(0, 1);
+	qpn = 0x88;
+	write_file(make_snapshot(4));
+	wait_for_entry(0x88, 2);
+	kernel_end();
+	qpn = 0;
+	remove_tree(sysfs);
+}
+END_TEST
+
+/* Those that an earlier process has left go even if none are wanted. */
+START_TEST(no_neighbours)
+{
+	kernel_start();
+	qpn = 0x123456;
+	write_file(make_snapshot(1));
+	start();
+	wait_for_entry(0, 1);
+	kernel_end();
+	qpn = 0;
+}
+END_TEST
+
 /* ---- options, and the table that ibacm gets ---- */
 
 START_TEST(options)
@@ -671,6 +917,8 @@ TEST_SUITE
 	tcase_add_test(tcase, directories);
 	tcase_add_test(tcase, written_in_place);
 	tcase_add_test(tcase, replaced_meanwhile);
+	tcase_add_test(tcase, neighbours);
+	tcase_add_test(tcase, no_neighbours);
 	tcase_add_test(tcase, options);
 	tcase_add_test(tcase, provider_table);
 	suite_add_tcase(suite, tcase);

@@ -36,7 +36,7 @@ G_STATIC_ASSERT(sizeof(struct ibv_path_record) == iba_path_record_bytes);
 
 /* ---- options.c ---- */
 
-enum neighbours {
+enum neighbours_kind {
 	NEIGHBOURS_NONE,
 	NEIGHBOURS_IPV4,
 	NEIGHBOURS_IPV6,
@@ -46,7 +46,10 @@ enum neighbours {
 struct acm_options {
 	GPtrArray *snapshots; /* names of files; at least one */
 	unsigned int max_age_s;
-	enum neighbours neighbours;
+	enum neighbours_kind neighbours;
+	/* Not in the file: what neighbours_new() gets. */
+	const char *sysfs;
+	int netlink;
 };
 
 /* Reads the options that begin with ssa_ from ibacm's file; logs those that it does not take. */
@@ -66,6 +69,19 @@ void sources_stop(struct sources *sources);
  */
 struct ssa_snapshot *sources_take(struct sources *sources, const union ibv_gid *gid,
 				  uint32_t *endport, const char **why);
+
+/* ---- neighbours.c: one thread ---- */
+
+struct neighbours;
+
+/* sysfs NULL: /sys/class/net; fd -1: a new socket of rtnetlink. NULL, after a log line: none. */
+struct neighbours *neighbours_new(enum neighbours_kind kind, const char *sysfs, int fd);
+/*
+ * Adds, replaces and removes our entries so that they are those of the snapshots; without sources
+ * it removes all. NULL is fine.
+ */
+void neighbours_update(struct neighbours *neighbours, struct sources *sources);
+void neighbours_free(struct neighbours *neighbours); /* leaves the entries */
 
 /* ---- provider.c ---- */
 

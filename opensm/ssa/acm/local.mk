@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The provider for ibacm: loaded into a foreign program, hence without the sanitizers of this build,
 # and whole in one file. What it does not define are the functions that ibacm exports.
-acm_sources = opensm/ssa/acm/answer.c opensm/ssa/acm/options.c opensm/ssa/acm/provider.c \
-	opensm/ssa/acm/source.c
+acm_sources = opensm/ssa/acm/answer.c opensm/ssa/acm/neighbours.c opensm/ssa/acm/options.c \
+	opensm/ssa/acm/provider.c opensm/ssa/acm/source.c
 acm_parts = complib/handoff.c complib/wire.c libvendor/iba/codec.c libvendor/iba/codes.c \
 	libvendor/iba/limit.c libvendor/iba/tables.c opensm/ssa/look/look.c \
 	opensm/ssa/table/names.c opensm/ssa/table/snapshot.c

@@ -43,7 +43,7 @@ static bool set_neighbours(struct acm_options *options, const char *value)
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(words); i++) {
 		if (strcmp(value, words[i]) == 0) {
-			options->neighbours = (enum neighbours)i;
+			options->neighbours = (enum neighbours_kind)i;
 			return true;
 		}
 	}
@@ -101,6 +101,7 @@ void acm_options_read(struct acm_options *options, const char *file)
 	*options = (struct acm_options){
 		.snapshots = g_ptr_array_new_with_free_func(g_free),
 		.max_age_s = MAX_AGE_S,
+		.netlink = -1,
 	};
 	if (file)
 		read_file(options, file);

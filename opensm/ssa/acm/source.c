@@ -55,6 +55,11 @@ struct sources {
 	struct source *all;
 	unsigned int n;
 	int inotify_fd, stop_fd;
+	/* Of the thread, while it runs. */
+	enum neighbours_kind kind;
+	struct neighbours *neighbours;
+	bool changed;	    /* what the snapshots say, since the last update of neighbours */
+	int64_t updated_at; /* that one: now_ns() */
 	pthread_t thread;
 	bool running;
 };
@@ -162,6 +167,7 @@ static bool take_new(struct sources *sources, struct source *source, GBytes *byt
 		acm_write(1, "ssa: %s: term %" PRIu64 " epoch %" PRIu64 ", %u ports\n",
 			  source->file, new->term, new->epoch, new->n_endports);
 		slot_publish(&source->snapshot, new);
+		sources->changed = true;
 	}
 	ssa_snapshot_unref(old);
 	return taken;
@@ -203,6 +209,7 @@ static void tell_age(struct sources *sources, struct source *source)
 	struct ssa_snapshot *snapshot = slot_take(&source->snapshot);
 	bool stale = snapshot && is_stale(sources, source);
 
+	sources->changed = sources->changed || stale != source->told_stale;
 	if (stale != source->told_stale)
 		acm_write(0, "ssa: %s: %s\n", source->file,
 			  stale ? "older than ssa_max_age; the SA is asked" : "current again");
@@ -264,13 +271,27 @@ static int patience_ms(const struct sources *sources, bool watched)
 	return (int)(patience / (NS_PER_S / 1000)) + 1;
 }
 
+/* Interfaces come and go as well, so it is done now and then even if no snapshot changes. */
+static void update_neighbours(struct sources *sources)
+{
+	if (!sources->changed && now_ns() - sources->updated_at < SLOW_MS * (NS_PER_S / 1000))
+		return;
+	sources->changed = false;
+	sources->updated_at = now_ns();
+	neighbours_update(sources->neighbours, sources);
+}
+
 static void *watch_main(void *arg)
 {
 	struct sources *sources = arg;
 	struct pollfd fds[] = {{.fd = sources->stop_fd, .events = POLLIN},
 			       {.fd = sources->inotify_fd, .events = POLLIN}};
 
+	bool with_neighbours = sources->kind != NEIGHBOURS_NONE;
+
 	pthread_setname_np(pthread_self(), "ssa");
+	if (!with_neighbours)
+		neighbours_update(sources->neighbours, NULL); /* of when they were wanted */
 	while (!fds[0].revents) {
 		bool watched = watch_all(sources);
 
@@ -278,9 +299,13 @@ static void *watch_main(void *arg)
 			look(sources, &sources->all[i]);
 			tell_age(sources, &sources->all[i]);
 		}
+		if (with_neighbours)
+			update_neighbours(sources);
 		poll(fds, G_N_ELEMENTS(fds), patience_ms(sources, watched));
 		drain(sources);
 	}
+	if (with_neighbours)
+		neighbours_update(sources->neighbours, NULL);
 	return NULL;
 }
 
@@ -314,6 +339,8 @@ struct sources *sources_start(const struct acm_options *options)
 	struct sources *sources = g_new0(struct sources, 1);
 
 	sources->max_age_ns = options->max_age_s * NS_PER_S;
+	sources->kind = options->neighbours;
+	sources->neighbours = neighbours_new(options->neighbours, options->sysfs, options->netlink);
 	sources->n = options->snapshots->len;
 	sources->all = g_new0(struct source, sources->n);
 	for (unsigned int i = 0; i < sources->n; i++) {
@@ -348,6 +375,7 @@ void sources_stop(struct sources *sources)
 		close(sources->stop_fd);
 	if (sources->inotify_fd >= 0)
 		close(sources->inotify_fd);
+	neighbours_free(sources->neighbours);
 	g_free(sources->all);
 	g_free(sources);
 }
