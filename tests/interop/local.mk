@@ -52,6 +52,10 @@ TESTS += tests/interop/test_ibacm.py
 endif
 EXTRA_DIST += tests/interop/ibacm.py tests/interop/ssa_table.py
 
+# From a store of epochs to a snapshot, for test_ibacm.py.
+check_PROGRAMS += tests/interop/ssa_join
+tests_interop_ssa_join_LDADD = $(LIBS_SSA)
+
 # What libibverbs tells a program, for test_verbs.py.
 check_PROGRAMS += tests/interop/verbs_ask
 tests_interop_verbs_ask_LDADD = $(VERBS_LIBS)

@@ -5,6 +5,7 @@ protocol and a kernel get the SA's own answers, out of a snapshot or from the SA
 
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -305,6 +306,103 @@ def reopened(bed, checks):
     checks.equal('it answers after all that', bed.client.path(bed.query()).status, SUCCESS)
 
 
+class Published:
+    """A daemon that publishes epochs, and ibacm with what a host makes of them."""
+
+    def __init__(self, fabric):
+        self.fabric = fabric
+        self.hosts = fabric.hosts()
+        self.sm_host, self.host = self.hosts[0], self.hosts[1]
+        self.store, self.file = fabric.path('store'), fabric.path('snapshot')
+        guids = {name: node.ports[1].guid for name, node in fabric.dump().items()
+                 if not node.is_switch}
+        self.write('partitions.conf', 'Default=0x7fff,ipoib:ALL=limited,SELF=full;\n'
+                   f'Blue=0x11:0x{guids[self.host]:x}=full,0x{guids[self.hosts[2]]:x}=full,'
+                   f'0x{guids[self.hosts[3]]:x}=limited;\n'
+                   f'Red=0x22:0x{guids[self.host]:x}=limited,0x{guids[self.hosts[4]]:x}=limited,'
+                   f'0x{guids[self.hosts[5]]:x}=full;\n')
+        other = f'fe80::{guids[self.hosts[2]] >> 48:x}:0:0:{guids[self.hosts[2]] & 0xffff:x}'
+        self.write('addresses', f'other {other}\n[pkey=0x8011]\nother-blue {other}\n')
+        self.sm = fabric.start_opensm(
+            subnet.daemon(), self.sm_host, '-P', fabric.path('partitions.conf'), '-l', '1',
+            options=f'ssa TRUE\nssa_directory {self.store}\n'
+                    f'ssa_address_file {fabric.path("addresses")}\n')
+        fabric.wait_subnet_up(self.sm, SECONDS)
+        self.epoch = 0
+        self.service = ibacm.Service(fabric, self.host, {'self': 'default', 'blue': '0x8011'},
+                                     f'ssa_snapshot {self.file}\nlog_level 1\n')
+        self.client = ibacm.Client(self.service)
+        self.nodes = None
+
+    def write(self, name, text):
+        with open(self.fabric.path(name), 'w') as file:
+            file.write(text)
+
+    def join(self):
+        run = subprocess.run([osmsim.built('tests', 'interop', 'ssa_join'), f'files:{self.store}',
+                              self.file], capture_output=True, text=True, timeout=SECONDS)
+        found = re.search(r'^epoch (\d+)$', run.stdout)
+        return int(found[1]) if found else 0
+
+    def follow(self):
+        """Until the provider has an epoch that is newer than the last one."""
+        def newer():
+            epoch = self.join()
+            done, self.epoch = epoch > self.epoch, max(epoch, self.epoch)
+            return done
+        self.fabric.wait(newer, SECONDS, 'a newer epoch', alive=self.sm)
+        self.service.wait(f'epoch {self.epoch}, ')
+        self.nodes = self.fabric.dump()
+
+    def questions(self):
+        own = self.nodes[self.host].ports[1]
+        for name in self.hosts:
+            port = self.nodes[name].ports[1]
+            gids = ibacm.gid(own.guid), ibacm.gid(port.guid)
+            for p_key in (0, 0xffff, 0x7fff, 0x8011, 0x11, 0x22, 0x8022):
+                yield name, ibacm.record(*gids, p_key=p_key)
+            yield name, ibacm.record(*gids, reversible=False)
+            yield name, ibacm.record(*gids, service=0x1234)
+            for bits in range(4):
+                yield name, ibacm.record(slid=own.lid + bits // 2, dlid=port.lid + bits % 2)
+
+    def compare(self, checks, what):
+        before = self.client.counters()
+        asked, wrong = 0, []
+        for name, octets in self.questions():
+            own, sa = self.client.path(octets), self.client.path(octets, ibacm.ASK_SA)
+            asked += 1
+            if (own.status == 0 and own.record) != (sa.status == 0 and sa.record):
+                wrong.append((name, octets.hex(), own.status, own.octets.hex(), sa.octets.hex()))
+        moved = grown(before, self.client.counters())
+        checks.equal(f"{what}: {asked} answers are the SA's", wrong, [])
+        # Some are refused by ibacm itself, for it has no endpoint of that P_Key.
+        checks.check(f'{what}: {moved["route cache"]} of them came out of the snapshot',
+                     moved['route cache'] > asked / 2 and
+                     moved['route query'] == moved['route cache'], moved)
+
+
+def published(checks):
+    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
+        made = Published(fabric)
+        made.follow()
+        made.compare(checks, 'limited members and LMC')
+        for source, name, status in ((b'blue', b'other-blue', SUCCESS),
+                                     (b'self', b'other', ENODATA),
+                                     (b'self', b'other-blue', EDESTADDR)):
+            answer = made.client.ask(ibacm.address(ibacm.NAME, ibacm.SOURCE, source),
+                                     ibacm.address(ibacm.NAME, ibacm.DESTINATION, name))
+            checks.equal(f"{name} of the operator's file, from {source}", answer.status, status)
+        fabric.link_down(made.hosts[-1], 1)
+        made.follow()
+        made.compare(checks, 'without a host')
+        made.sm.kill()
+        made.sm.wait()
+        own, far = (ibacm.gid(made.nodes[host].ports[1].guid)
+                    for host in (made.host, made.hosts[2]))
+        checks.equal('the SM is dead', made.client.path(ibacm.record(own, far)).status, SUCCESS)
+
+
 def main():
     why = ibacm.missing() or osmsim.missing(['sminfo'])
     if why:
@@ -327,6 +425,10 @@ def main():
         except (ibsim.Failure, TimeoutError) as failure:
             checks.check('it answers', False, failure)
             print(bed.service.log()[-4000:])
+    try:
+        published(checks)
+    except (ibsim.Failure, TimeoutError) as failure:
+        checks.check('a daemon publishes', False, failure)
     return checks.close()
 
 
