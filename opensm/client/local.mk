@@ -2,6 +2,7 @@
 # What programs that ask a daemon need; nothing of the daemon itself.
 noinst_LIBRARIES += libclient.a
 libclient_a_SOURCES = \
+	opensm/client/config_file.c opensm/client/config_file.h \
 	opensm/client/control.c opensm/client/control.h \
 	opensm/client/image.c opensm/client/image.h \
 	opensm/client/json.c opensm/client/json.h \

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Strict: an unknown name or a value that is not understood makes the whole file refused, with a
- * line for each mistake.
- */
+/* The options of opensm-web.conf, and which of them go together. */
 #include "web/base/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "web/base/address.h"
 #include "web/base/request.h"
 
-#define FILE_MAX (1u << 20)
-#define MISTAKES_TOLD 20
 #define REST_PKEY_MAX 0x7ffe
 
 static const char *const metrics_words[] = {
@@ -41,60 +34,7 @@ static const char *const role_words[] = {
 static const char *const off_on[] = {"off", "on", NULL};
 static const char *const false_true[] = {"FALSE", "TRUE", NULL};
 
-/* ---- errors ---- */
-
-GQuark config_error_quark(void)
-{
-	return g_quark_from_static_string("config-error");
-}
-
-void config_mistake(GString *mistakes, const char *file, unsigned int line, const char *format, ...)
-{
-	g_autofree char *text = NULL;
-	va_list args;
-
-	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
-	va_end(args);
-	if (line)
-		g_string_append_printf(mistakes, "%s:%u: %s\n", file, line, text);
-	else
-		g_string_append_printf(mistakes, "%s: %s\n", file, text);
-}
-
-bool config_no_mistakes(const GString *mistakes, GError **error)
-{
-	g_autofree char *text = g_strchomp(g_strdup(mistakes->str));
-	g_auto(GStrv) lines = g_strsplit(text, "\n", MISTAKES_TOLD + 1);
-
-	if (!mistakes->len)
-		return true;
-	if (g_strv_length(lines) > MISTAKES_TOLD) {
-		g_free(lines[MISTAKES_TOLD]);
-		lines[MISTAKES_TOLD] = g_strdup("and more mistakes");
-	}
-	g_free(text);
-	text = g_strjoinv("\n", lines);
-	g_set_error_literal(error, CONFIG_ERROR, 0, text);
-	return false;
-}
-
 /* ---- values ---- */
-
-static bool take_text(const char *text, void *into, const void *unused)
-{
-	char **value = into;
-
-	(void)unused;
-	g_free(*value);
-	*value = g_strdup(text);
-	return true;
-}
-
-static bool take_file(const char *text, void *into, const void *unused)
-{
-	return *text == '/' && take_text(text, into, unused);
-}
 
 static bool take_address(const char *text, void *into, const void *unused)
 {
@@ -121,32 +61,6 @@ static bool take_hosts(const char *text, void *into, const void *unused)
 		g_ptr_array_add(list, g_ascii_strdown(names[i], -1));
 	}
 	return true;
-}
-
-static int find_word(const char *text, const char *const *words)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text))
-			return i;
-	return -1;
-}
-
-static bool take_word(const char *text, void *into, const void *words)
-{
-	int word = find_word(text, words);
-
-	if (word >= 0)
-		*(unsigned int *)into = (unsigned int)word;
-	return word >= 0;
-}
-
-static bool take_switch(const char *text, void *into, const void *words)
-{
-	int word = find_word(text, words);
-
-	if (word >= 0)
-		*(bool *)into = word;
-	return word >= 0;
 }
 
 static bool take_connections(const char *text, void *into, const void *unused)
@@ -195,39 +109,33 @@ static bool take_pkeys(const char *text, void *into, const void *unused)
 
 /* ---- the table ---- */
 
-static const struct key {
-	const char *name;
-	bool (*take)(const char *text, void *into, const void *words);
-	size_t offset;
-	const void *words;
-	const char *expected;
-	bool again; /* may be given several times */
-} keys[] = {
+static const struct config_key keys[] = {
 #define OF(member) offsetof(struct config, member)
 #define FILE_NAME "the name of a file, from the root directory"
 	{"listen", take_address, OF(listen), NULL,
 	 "ADDRESS:PORT, [ADDRESS]:PORT or unix:/PATH, with an IPv4 or IPv6 address", true},
 	{"listen_mode", take_mode, OF(listen_mode), NULL,
 	 "a mode in octal digits, from 0600 to 0777", false},
-	{"insecure_listen", take_switch, OF(insecure_listen), false_true, "TRUE or FALSE", false},
-	{"control_socket", take_file, OF(control_socket), NULL, FILE_NAME, false},
-	{"tls_cert", take_file, OF(tls_cert), NULL, FILE_NAME, false},
-	{"tls_key", take_file, OF(tls_key), NULL, FILE_NAME, false},
-	{"tls_ca", take_file, OF(tls_ca), NULL, FILE_NAME, false},
-	{"tls_clients_file", take_file, OF(tls_clients_file), NULL, FILE_NAME, false},
-	{"tls_client_role", take_word, OF(tls_client_role), role_words, "none, read or write",
+	{"insecure_listen", config_as_switch, OF(insecure_listen), false_true, "TRUE or FALSE",
 	 false},
-	{"auth_file", take_file, OF(auth_file), NULL, FILE_NAME, false},
-	{"tokens_file", take_file, OF(tokens_file), NULL, FILE_NAME, false},
-	{"metrics", take_word, OF(metrics), metrics_words, "off, daemon, errors, traffic or all",
+	{"control_socket", config_as_file, OF(control_socket), NULL, FILE_NAME, false},
+	{"tls_cert", config_as_file, OF(tls_cert), NULL, FILE_NAME, false},
+	{"tls_key", config_as_file, OF(tls_key), NULL, FILE_NAME, false},
+	{"tls_ca", config_as_file, OF(tls_ca), NULL, FILE_NAME, false},
+	{"tls_clients_file", config_as_file, OF(tls_clients_file), NULL, FILE_NAME, false},
+	{"tls_client_role", config_as_word, OF(tls_client_role), role_words, "none, read or write",
 	 false},
-	{"metrics_auth", take_word, OF(metrics_auth), metrics_auth_words, "auto, none or read",
+	{"auth_file", config_as_file, OF(auth_file), NULL, FILE_NAME, false},
+	{"tokens_file", config_as_file, OF(tokens_file), NULL, FILE_NAME, false},
+	{"metrics", config_as_word, OF(metrics), metrics_words,
+	 "off, daemon, errors, traffic or all", false},
+	{"metrics_auth", config_as_word, OF(metrics_auth), metrics_auth_words, "auto, none or read",
 	 false},
-	{"page", take_switch, OF(page), off_on, "on or off", false},
-	{"rest", take_word, OF(rest), rest_words, "off, read or write", false},
+	{"page", config_as_switch, OF(page), off_on, "on or off", false},
+	{"rest", config_as_word, OF(rest), rest_words, "off, read or write", false},
 	{"rest_pkeys", take_pkeys, OF(rest_pkeys), NULL,
 	 "FIRST-LAST, two P_Keys from 0x0001 to 0x7ffe", false},
-	{"ufm_version", take_text, OF(ufm_version), NULL, "a version", false},
+	{"ufm_version", config_as_text, OF(ufm_version), NULL, "a version", false},
 	{"max_connections", take_connections, OF(max_connections), NULL, "a number from 1 to 10000",
 	 false},
 	{"max_connections_per_address", take_connections, OF(max_connections_per_address), NULL,
@@ -312,126 +220,18 @@ char *config_later(const struct config *started, const struct config *now)
 	return names->len ? g_string_free(g_steal_pointer(&names), FALSE) : NULL;
 }
 
-/* ---- lines ---- */
-
-struct reader {
-	const char *name;
-	struct config *config;
-	GString *mistakes;
-	unsigned int line;
-	unsigned int seen[G_N_ELEMENTS(keys)]; /* the line that gives it; 0: none so far */
-};
-
-static const struct key *find_key(const char *name)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		if (!strcmp(keys[i].name, name))
-			return &keys[i];
-	return NULL;
-}
-
-static void take_value(struct reader *reader, const struct key *key, const char *value)
-{
-	unsigned int *seen = &reader->seen[key - keys];
-
-	if (*seen && !key->again)
-		config_mistake(reader->mistakes, reader->name, reader->line,
-			       "%s: line %u has given it already", key->name, *seen);
-	else if (!*value)
-		config_mistake(reader->mistakes, reader->name, reader->line,
-			       "%s: expected %s after it", key->name, key->expected);
-	else if (!key->take(value, (char *)reader->config + key->offset, key->words))
-		config_mistake(reader->mistakes, reader->name, reader->line,
-			       "%s: found '%s', expected %s", key->name, value, key->expected);
-	*seen = reader->line;
-}
-
-static void take_line(struct reader *reader, char *line)
-{
-	const struct key *key;
-	size_t length;
-	char *value;
-
-	line[strcspn(line, "#")] = '\0';
-	g_strstrip(line);
-	if (!*line)
-		return;
-	length = strcspn(line, " \t");
-	value = g_strchug(line + length + (line[length] != '\0'));
-	line[length] = '\0';
-	key = find_key(line);
-	if (key)
-		take_value(reader, key, value);
-	else
-		config_mistake(reader->mistakes, reader->name, reader->line,
-			       "'%s': expected an option of opensm-web.conf(5)", line);
-}
-
 struct config *config_parse(const char *name, const char *text, size_t size, GError **error)
 {
-	g_autoptr(GString) mistakes = g_string_new(NULL);
-	struct reader reader = {name, with_defaults(), mistakes, 0, {0}};
-	g_auto(GStrv) lines = NULL;
+	struct config *config = with_defaults();
 
-	if (memchr(text, '\0', size) || !g_utf8_validate(text, (gssize)size, NULL)) {
-		config_mistake(mistakes, name, 0, "expected text in UTF-8");
-	} else {
-		g_autofree char *copy = g_strndup(text, size);
-
-		lines = g_strsplit(copy, "\n", -1);
-		for (unsigned int i = 0; lines[i]; i++) {
-			reader.line = i + 1;
-			take_line(&reader, lines[i]);
-		}
-	}
-	if (config_no_mistakes(mistakes, error))
-		return reader.config;
-	config_free(reader.config);
+	if (config_take_text(keys, G_N_ELEMENTS(keys), "opensm-web.conf(5)", name, text, size,
+			     config, error))
+		return config;
+	config_free(config);
 	return NULL;
 }
 
 /* ---- files ---- */
-
-static char *read_all(int file, size_t *size)
-{
-	GString *text = g_string_new(NULL);
-	char piece[4096];
-	ssize_t n;
-
-	while ((n = read(file, piece, sizeof(piece))) > 0 && text->len <= FILE_MAX)
-		g_string_append_len(text, piece, n);
-	if (n >= 0 && text->len > FILE_MAX)
-		errno = EFBIG;
-	explicit_bzero(piece, sizeof(piece));
-	*size = text->len;
-	return g_string_free(text, n != 0);
-}
-
-char *config_read_file(const char *path, bool secret, size_t *size, GError **error)
-{
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat about = {0};
-	size_t unused;
-	char *text = NULL;
-
-	if (file >= 0 && fstat(file, &about) == 0) {
-		errno = EINVAL;
-		if (S_ISREG(about.st_mode) && !(secret && about.st_mode & S_IRWXO))
-			text = read_all(file, size ? size : &unused);
-	}
-	if (!text && file >= 0 && !S_ISREG(about.st_mode))
-		g_set_error(error, CONFIG_ERROR, 0, "%s: expected a file", path);
-	else if (!text && secret && about.st_mode & S_IRWXO)
-		g_set_error(error, CONFIG_ERROR, 0,
-			    "%s: has mode %04o, expected a file that only its owner and its group "
-			    "can read, such as 0640",
-			    path, about.st_mode & 07777);
-	else if (!text)
-		g_set_error(error, CONFIG_ERROR, 0, "%s: %s", path, g_strerror(errno));
-	if (file >= 0)
-		close(file);
-	return text;
-}
 
 struct config *config_read(const char *path, bool needed, GError **error)
 {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/config_file.h"
+
 enum config_metrics {
 	CONFIG_METRICS_OFF,
 	CONFIG_METRICS_DAEMON,
@@ -67,19 +69,5 @@ char *config_later(const struct config *started, const struct config *now);
 
 /* The names of all options; NULL: past the last. */
 const char *config_name(unsigned int number);
-
-/*
- * A small text file, at most 1 MiB, newly allocated; secret: refused if users other than the owner
- * and the group can read it. NULL and error.
- */
-char *config_read_file(const char *path, bool secret, size_t *size, GError **error);
-
-#define CONFIG_ERROR config_error_quark()
-GQuark config_error_quark(void);
-/* Adds "FILE:LINE: TEXT"; line 0: "FILE: TEXT". */
-void config_mistake(GString *mistakes, const char *file, unsigned int line, const char *format, ...)
-	G_GNUC_PRINTF(4, 5);
-/* True if there are none; else false and an error of these lines. */
-bool config_no_mistakes(const GString *mistakes, GError **error);
 
 #endif
