@@ -38,3 +38,29 @@ else
 libssaredis_a_SOURCES = opensm/ssa/store/no_redis.c
 endif
 EXTRA_DIST += opensm/ssa/store/no_redis.c
+
+# opensm-ssa: what is beside the daemon, and on hosts.
+if HAVE_REDIS
+noinst_LIBRARIES += libssanode.a
+libssanode_a_SOURCES = \
+	opensm/ssa/node/agent.c opensm/ssa/node/agent.h \
+	opensm/ssa/tree/alive.c opensm/ssa/tree/alive.h \
+	opensm/ssa/tree/assign.c opensm/ssa/tree/assign.h \
+	opensm/ssa/node/follow.c opensm/ssa/node/follow.h \
+	opensm/ssa/tree/join.c opensm/ssa/tree/join.h \
+	opensm/ssa/tree/member.c opensm/ssa/tree/member.h \
+	opensm/ssa/node/node.c opensm/ssa/node/node.h \
+	opensm/ssa/tree/parents.c opensm/ssa/tree/parents.h \
+	opensm/ssa/node/push.c opensm/ssa/node/push.h \
+	opensm/ssa/tree/remote.c opensm/ssa/tree/remote.h \
+	opensm/ssa/node/replica.c opensm/ssa/node/replica.h \
+	opensm/ssa/tree/report.c opensm/ssa/tree/report.h \
+	opensm/ssa/node/settings.c opensm/ssa/node/settings.h \
+	opensm/ssa/tree/thread.h \
+	opensm/ssa/tree/tree.c opensm/ssa/tree/tree.h
+libssanode_a_CFLAGS = $(AM_CFLAGS) $(REDIS_CFLAGS)
+dist_man_MANS += man/opensm-ssa.8 man/ssa.conf.5
+sbin_PROGRAMS += opensm/ssa/node/opensm-ssa
+opensm_ssa_node_opensm_ssa_SOURCES = opensm/ssa/node/main.c
+opensm_ssa_node_opensm_ssa_LDADD = $(LIBS_SSANODE)
+endif

@@ -19,7 +19,7 @@ FLOORS = {
     'perf': ['image', 'disk', 'judge', 'read', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
             'metrics', 'image', 'command', 'console'],
-    'ssa': ['table', 'wire', 'store', 'look', 'core', 'node', 'admin', 'acm'],
+    'ssa': ['table', 'wire', 'store', 'look', 'core', 'tree', 'node', 'admin', 'acm'],
     'web': ['base', 'auth', 'serve', 'fabric', 'api', 'page', 'rest', ''],
 }
 

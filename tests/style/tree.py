@@ -27,7 +27,7 @@ MAY_USE = {
     'cc': MANAGERS,
     'ssa': ['complib', 'iba'],
     'ssacore': MANAGERS + ['ssa'],
-    'ssanode': ['complib', 'iba', 'ssa'],
+    'ssanode': ['complib', 'iba', 'ssa', 'client'],
     'client': [],
     'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'client'],
     'opensmctl': BASE + ['client', 'ctl'],
@@ -42,8 +42,8 @@ LAYER_OF_PATH = [
     ('include/iba/', 'iba'), ('libvendor/iba/', 'iba'),
     ('include/vendor/', 'vendor'), ('libvendor/', 'vendor'),
     ('include/opensm/', 'core'), ('opensm/main.c', 'main'), ('opensm/ssa/core/', 'ssacore'),
-    ('opensm/ssa/node/', 'ssanode'), ('opensm/ssa/admin/', 'ssanode'),
-    ('opensm/ssa/acm/', 'ssanode'),
+    ('opensm/ssa/tree/', 'ssanode'), ('opensm/ssa/node/', 'ssanode'),
+    ('opensm/ssa/admin/', 'ssanode'), ('opensm/ssa/acm/', 'ssanode'),
 ] + [(f'opensm/{layer}/', layer) for layer in MAY_USE]
 LAYER_OF_LIBRARY = {'libsim.a': 'vendor', 'libumad.a': 'vendor'}
 

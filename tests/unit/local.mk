@@ -188,6 +188,17 @@ tests_unit_test_ssa_wire_SOURCES = tests/unit/test_ssa_epoch.c tests/unit/test_s
 tests_unit_test_ssa_wire_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_wire_LDADD = libsuites.a libssatables.a $(LIBS_SSA) $(CHECK_LIBS)
 
+if HAVE_REDIS
+unit_rooms += tests/unit/test_ssa_node
+tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_agent.c \
+	tests/unit/test_ssa_assign.c \
+	tests/unit/test_ssa_tree.c \
+	tests/unit/node_bed.c tests/unit/node_bed.h \
+	tests/unit/redis_server.c tests/unit/redis_server.h
+tests_unit_test_ssa_node_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_ssa_node_LDADD = libsuites.a libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
+endif
+
 if HAVE_WEB
 unit_rooms += tests/unit/test_web
 tests_unit_test_web_SOURCES = tests/unit/test_rest.c tests/unit/test_web_auth.c \

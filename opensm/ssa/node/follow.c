@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "ssa/node/follow.h"
+
+#include <string.h>
+
+#include "ssa/tree/alive.h"
+#include "ssa/tree/parents.h"
+#include "ssa/tree/remote.h"
+
+#define LOOK_MS 5000u /* a store that says nothing is looked at that often */
+
+struct ssa_follow {
+	struct ssa_follow_config config;
+	struct ssa_agent *agent;
+	pthread_t thread;
+	struct ssa_parents parents;
+	struct ssa_store *store; /* that the thread waits for, by the lock of parents; NULL: none */
+	char *uri;		 /* of store */
+
+	/* Of the thread. */
+	struct ssa_alive alive; /* the last one */
+	int64_t asked_us;	/* when that was read */
+};
+
+/* ---- the store ---- */
+
+static void set_store(struct ssa_follow *follow, struct ssa_store *store, const char *uri)
+{
+	struct ssa_store *old;
+
+	pthread_mutex_lock(&follow->parents.lock);
+	old = follow->store;
+	follow->store = store;
+	pthread_mutex_unlock(&follow->parents.lock);
+	ssa_store_close(old);
+	g_free(follow->uri);
+	follow->uri = g_strdup(uri);
+}
+
+static bool use(struct ssa_follow *follow, const char *uri, GError **error)
+{
+	struct ssa_store *store;
+
+	if (follow->store && !strcmp(follow->uri, uri))
+		return true;
+	store = ssa_store_open(uri, follow->config.agent.prefix, &follow->config.options, error);
+	set_store(follow, store, uri);
+	return store != NULL;
+}
+
+/* ---- whether the epoch is current ---- */
+
+/* What the parent passes on of the core's pulse; false: nothing new. */
+static bool has_pulse(struct ssa_follow *follow)
+{
+	const struct ssa_agent_config *agent = &follow->config.agent;
+	g_autofree char *key = ssa_remote_key(agent->prefix, "alive", 0), *text = NULL;
+	const struct ssa_snapshot *snapshot = ssa_agent_snapshot(follow->agent);
+	struct ssa_remote *remote = ssa_remote_open(follow->uri, &follow->config.options, NULL);
+	struct ssa_alive alive;
+
+	text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
+	ssa_remote_close(remote);
+	if (!text || !ssa_alive_parse(text, agent->prefix, agent->key, &alive) ||
+	    !ssa_alive_is_news(&alive, &follow->alive))
+		return false;
+	follow->alive = alive;
+	return snapshot && alive.term == snapshot->term && alive.epoch == snapshot->epoch;
+}
+
+/* The daemon of this host writes into a store of files itself. */
+static void confirm(struct ssa_follow *follow)
+{
+	int64_t now_us = g_get_monotonic_time();
+
+	if (follow->asked_us && now_us - follow->asked_us < SSA_ALIVE_S * G_USEC_PER_SEC)
+		return;
+	follow->asked_us = now_us;
+	if (!g_str_has_prefix(follow->uri, "files:") && !has_pulse(follow))
+		return;
+	ssa_agent_confirm(follow->agent);
+	ssa_report_confirmed(follow->config.reporter);
+}
+
+/* ---- the thread ---- */
+
+/* Before the first epoch no parent has one, and to change it would not help. */
+static bool is_just_empty(const struct ssa_follow *follow, const GError *error)
+{
+	return g_error_matches(error, SSA_STORE_ERROR, SSA_STORE_ERROR_ABSENT) &&
+	       !ssa_agent_snapshot(follow->agent);
+}
+
+static bool update(struct ssa_follow *follow, GError **error)
+{
+	const struct ssa_snapshot *snapshot;
+	GError *problem = NULL;
+
+	switch (ssa_agent_update(follow->agent, follow->store, &problem)) {
+	case SSA_UPDATE_FAILED:
+		if (is_just_empty(follow, problem)) {
+			g_error_free(problem);
+			return true;
+		}
+		g_propagate_error(error, problem);
+		return false;
+	case SSA_UPDATE_SAME:
+		break;
+	case SSA_UPDATE_NEWER:
+		snapshot = ssa_agent_snapshot(follow->agent);
+		if (follow->config.taken)
+			follow->config.taken(follow->config.arg, snapshot);
+		ssa_report_epoch(follow->config.reporter, snapshot->term, snapshot->epoch);
+		break;
+	}
+	confirm(follow);
+	return true;
+}
+
+/* As long as the parent works and is to be used. */
+static bool follow_parent(struct ssa_follow *follow, GError **error)
+{
+	while (ssa_parents_go_on(&follow->parents)) {
+		if (!update(follow, error))
+			return false;
+		ssa_parents_worked(&follow->parents, follow->config.reporter);
+		if (!ssa_store_wait(follow->store, LOOK_MS, error))
+			return false;
+	}
+	return true;
+}
+
+static void *run(void *arg)
+{
+	struct ssa_follow *follow = arg;
+	struct ssa_reporter *reporter = follow->config.reporter;
+	const char *uri;
+
+	while ((uri = ssa_parents_next(&follow->parents, reporter))) {
+		GError *error = NULL;
+
+		if (use(follow, uri, &error) && follow_parent(follow, &error))
+			continue;
+		set_store(follow, NULL, NULL);
+		ssa_parents_failed(&follow->parents, reporter, error);
+	}
+	set_store(follow, NULL, NULL);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static void wake(void *arg)
+{
+	struct ssa_follow *follow = arg;
+
+	if (follow->store)
+		ssa_store_cancel(follow->store);
+}
+
+struct ssa_follow *ssa_follow_start(const struct ssa_follow_config *config)
+{
+	struct ssa_follow *follow = g_new0(struct ssa_follow, 1);
+
+	follow->config = *config;
+	follow->agent = ssa_agent_new(&config->agent);
+	ssa_parents_init(&follow->parents, wake, follow);
+	ssa_thread_start(&follow->thread, run, follow);
+	return follow;
+}
+
+void ssa_follow_parents(struct ssa_follow *follow, const char *primary, const char *backup)
+{
+	ssa_parents_set(&follow->parents, primary, backup);
+}
+
+void ssa_follow_stop(struct ssa_follow *follow)
+{
+	if (!follow)
+		return;
+	ssa_parents_stop(&follow->parents);
+	pthread_join(follow->thread, NULL);
+	ssa_agent_free(follow->agent);
+	ssa_parents_clear(&follow->parents);
+	g_free(follow);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Nodes of the Scalable SA with Redis servers: epochs in and out of a core, joins, parents. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ssa/node/node.h"
+#include "ssa/node/push.h"
+#include "ssa/tree/alive.h"
+#include "ssa/tree/remote.h"
+#include "tests/run_suite.h"
+#include "tests/unit/node_bed.h"
+#include "tests/unit/redis_server.h"
+
+#define KEY "0123456789abcdef0123456789abcdef"
+#define MAX_NODES 8
+
+static struct node_bed bed;
+static struct redis_server *servers[MAX_NODES];
+static struct ssa_node *nodes[MAX_NODES];
+static struct ssa_settings *settings[MAX_NODES];
+static unsigned int n_servers, n_nodes;
+
+static char *uri_of(unsigned int server)
+{
+	return g_strdup_printf("redis://127.0.0.1:%u", servers[server]->port);
+}
+
+static void begin(unsigned int count)
+{
+	node_bed_begin(&bed, KEY);
+	n_nodes = 0;
+	for (n_servers = 0; n_servers < count; n_servers++)
+		servers[n_servers] = redis_server_start(0, NULL);
+}
+
+static void end(void)
+{
+	for (unsigned int i = n_nodes; i-- > 0;) {
+		ssa_node_stop(nodes[i]);
+		ssa_settings_free(settings[i]);
+	}
+	for (unsigned int i = 0; i < n_servers; i++)
+		redis_server_free(servers[i]);
+	node_bed_end(&bed);
+}
+
+/* A node by the lines of its configuration, and the key of all. */
+static void start(const char *format, ...)
+{
+	g_autofree char *key = g_build_filename(bed.directory, "key", NULL);
+	g_autofree char *lines = NULL, *text = NULL;
+	GError *error = NULL;
+	va_list arguments;
+
+	ck_assert(
+		g_file_set_contents_full(key, KEY "\n", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+	va_start(arguments, format);
+	lines = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	text = g_strdup_printf("%skey_file %s\n", lines, key);
+	settings[n_nodes] = ssa_settings_parse("ssa.conf", text, strlen(text), &error);
+	ck_assert_msg(settings[n_nodes] != NULL, "%s", error ? error->message : "");
+	nodes[n_nodes] = ssa_node_start(settings[n_nodes], &error);
+	ck_assert_msg(nodes[n_nodes] != NULL, "%s", error ? error->message : "");
+	n_nodes++;
+}
+
+static void start_core(unsigned int server)
+{
+	start("role core\nstore %s\nserver redis://127.0.0.1:%u\nnode_guid %x\n", bed.uri,
+	      servers[server]->port, 0xC0 + server);
+}
+
+static void start_server(const char *role, unsigned int server)
+{
+	start("role %s\nserver redis://127.0.0.1:%u\ncore redis://127.0.0.1:%u\nnode_guid %x\n",
+	      role, servers[server]->port, servers[0]->port, 0x100 + server);
+}
+
+/* An agent, with a snapshot named by its number. */
+static void start_agent(unsigned int number)
+{
+	start("role agent\ncore redis://127.0.0.1:%u\nport_guid %016" G_GINT64_MODIFIER
+	      "x\nsnapshot %s/snapshot%u\n",
+	      servers[0]->port, ssa_tables_guid(number), bed.directory, number);
+}
+
+static uint64_t epoch_of_agent(unsigned int number)
+{
+	g_autofree char *file = g_strdup_printf("%s/snapshot%u", bed.directory, number);
+	struct ssa_snapshot *snapshot = ssa_snapshot_map(file, NULL);
+	uint64_t epoch = snapshot ? snapshot->epoch : 0;
+
+	ssa_snapshot_unref(snapshot);
+	return epoch;
+}
+
+/* The epoch that a store has; 0: none. */
+static uint64_t epoch_of_store(const char *uri)
+{
+	struct ssa_store *store = node_bed_store(uri, false);
+	g_autoptr(GBytes) bytes = ssa_store_manifest(store, NULL);
+	struct ssa_manifest manifest;
+	bool good = bytes && ssa_manifest_parse(bytes, bed.key, &manifest, NULL);
+
+	ssa_store_close(store);
+	return good ? manifest.epoch : 0;
+}
+
+/* ---- a core ---- */
+
+static bool push_once(const char *from, const char *to, struct ssa_manifest *manifest,
+		      uint64_t *moved)
+{
+	struct ssa_store *a = node_bed_store(from, true), *b = node_bed_store(to, true);
+	g_autoptr(GError) error = NULL;
+	bool good = ssa_push_once(a, b, true, bed.key, manifest, moved, &error);
+
+	ck_assert_msg(good, "%s", error ? error->message : "");
+	ssa_store_close(a);
+	ssa_store_close(b);
+	return good;
+}
+
+/* Out while this SM is MASTER, in while another one is; only what is missing is copied. */
+START_TEST(test_push_and_pull)
+{
+	struct ssa_manifest manifest;
+	g_autofree char *shared = NULL;
+	uint64_t cold, moved;
+
+	begin(1);
+	shared = uri_of(0);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	push_once(bed.uri, shared, &manifest, &cold);
+	ck_assert_uint_eq(epoch_of_store(shared), 1);
+	push_once(bed.uri, shared, &manifest, &moved);
+	ck_assert_uint_eq(moved, 0);
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, bed.uri, 5, 2);
+	push_once(bed.uri, shared, &manifest, &moved);
+	ck_assert_uint_eq(epoch_of_store(shared), 2);
+	ck_assert_uint_lt(moved * 4, cold);
+	node_bed_change(&bed, SSA_PATHS, 2);
+	node_bed_publish(&bed, shared, 6, 3);
+	push_once(bed.uri, shared, &manifest, &moved);
+	ck_assert_uint_eq(manifest.term, 6);
+	ck_assert_uint_eq(epoch_of_store(bed.uri), 3);
+	end();
+}
+END_TEST
+
+/* What others have written there is not passed on, and replaced by what is signed. */
+START_TEST(test_unsigned_is_replaced)
+{
+	struct ssa_manifest manifest;
+	g_autofree char *shared = NULL;
+	GBytes *key;
+	uint64_t moved;
+
+	begin(1);
+	shared = uri_of(0);
+	node_bed_publish(&bed, bed.uri, 5, 7);
+	key = g_steal_pointer(&bed.key);
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, shared, 5, 2);
+	bed.key = key;
+	ck_assert_uint_eq(epoch_of_store(shared), 0);
+	push_once(bed.uri, shared, &manifest, &moved);
+	ck_assert_uint_eq(epoch_of_store(shared), 7);
+	ck_assert_uint_eq(epoch_of_store(bed.uri), 7);
+	end();
+}
+END_TEST
+
+START_TEST(test_core_follows_its_store)
+{
+	g_autofree char *shared = NULL;
+
+	begin(1);
+	shared = uri_of(0);
+	start_core(0);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	ck_assert(node_bed_wait(epoch_of_store(shared) == 1, 5000));
+	for (uint64_t epoch = 2; epoch < 5; epoch++) {
+		node_bed_change(&bed, SSA_PATHS, (uint32_t)epoch);
+		node_bed_publish(&bed, bed.uri, 5, epoch);
+		ck_assert(node_bed_wait(epoch_of_store(shared) == epoch, 1000));
+	}
+	node_bed_publish(&bed, shared, 6, 9);
+	ck_assert(node_bed_wait(epoch_of_store(bed.uri) == 9, 1000));
+	redis_server_kill(servers[0]);
+	redis_server_restart(servers[0], NULL);
+	ck_assert(node_bed_wait(epoch_of_store(shared) == 9, 15000));
+	end();
+}
+END_TEST
+
+/* ---- the tree ---- */
+
+START_TEST(test_small_site)
+{
+	begin(1);
+	start_core(0);
+	start_agent(1);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 1, 10000));
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, bed.uri, 5, 2);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 2, 1000));
+	end();
+}
+END_TEST
+
+static struct ssa_listed_node find_listed(uint64_t guid)
+{
+	g_autofree char *uri = uri_of(0), *key = ssa_remote_key(SSA_TABLES_PREFIX, "tree", 0);
+	const struct ssa_store_options options = {0};
+	struct ssa_remote *remote = ssa_remote_open(uri, &options, NULL);
+	g_autofree char *text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
+	g_autoptr(GArray) listed = ssa_tree_parse(text ? text : "");
+	struct ssa_listed_node node = {0};
+
+	ssa_remote_close(remote);
+	for (guint i = 0; i < listed->len; i++)
+		if (g_array_index(listed, struct ssa_listed_node, i).guid == guid)
+			node = g_array_index(listed, struct ssa_listed_node, i);
+	return node;
+}
+
+static bool has_parent(uint64_t guid, uint64_t parent)
+{
+	return find_listed(guid).parents[0] == parent;
+}
+
+/* core > distribution > 2 access > agent: epochs come through, and past an access node that dies.
+ */
+START_TEST(test_cascade_and_loss)
+{
+	uint64_t guid = ssa_tables_guid(1), primary;
+	unsigned int lost;
+	int64_t begun_us;
+
+	begin(4);
+	start_core(0);
+	start_server("distribution", 1);
+	ck_assert(node_bed_wait(has_parent(0x101, 0xC0), 10000));
+	start_server("access", 2);
+	start_server("access", 3);
+	ck_assert(node_bed_wait(has_parent(0x102, 0x101) && has_parent(0x103, 0x101), 10000));
+	start_agent(1);
+	ck_assert(node_bed_wait(has_parent(guid, 0x102) || has_parent(guid, 0x103), 10000));
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 1, 10000));
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, bed.uri, 5, 2);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 2, 3000));
+	primary = find_listed(guid).parents[0];
+	lost = primary == 0x103 ? 3 : 2;
+	redis_server_kill(servers[lost]);
+	begun_us = g_get_monotonic_time();
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, bed.uri, 5, 3);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 3, 3000));
+	printf("an epoch past a lost parent: %" G_GINT64_FORMAT " ms\n",
+	       (g_get_monotonic_time() - begun_us) / 1000);
+	ck_assert(node_bed_wait(has_parent(guid, lost == 2 ? 0x103 : 0x102), 3000));
+	end();
+}
+END_TEST
+
+/* A server that loses its parent becomes the replica of the backup at once. */
+START_TEST(test_replica_goes_to_the_backup)
+{
+	g_autofree char *first = NULL, *second = NULL, *own = NULL;
+	int64_t begun_us;
+
+	begin(3);
+	first = uri_of(0);
+	second = uri_of(1);
+	own = uri_of(2);
+	start("role access\nserver %s\nparent %s\nparent %s\nnode_guid 7\n", own, first, second);
+	node_bed_publish(&bed, first, 5, 1);
+	node_bed_publish(&bed, second, 5, 2);
+	ck_assert(node_bed_wait(epoch_of_store(own) == 1, 5000));
+	redis_server_kill(servers[0]);
+	begun_us = g_get_monotonic_time();
+	ck_assert(node_bed_wait(epoch_of_store(own) == 2, 5000));
+	printf("another parent's epoch in a server: %" G_GINT64_FORMAT " ms\n",
+	       (g_get_monotonic_time() - begun_us) / 1000);
+	redis_server_kill(servers[2]);
+	redis_server_restart(servers[2], NULL);
+	ck_assert(node_bed_wait(epoch_of_store(own) == 2, 5000));
+	end();
+}
+END_TEST
+
+/* Each core has what is newest anywhere, in its server and for its daemon. */
+START_TEST(test_two_cores)
+{
+	g_autofree char *first = NULL, *second = NULL, *other = NULL;
+
+	begin(2);
+	first = uri_of(0);
+	second = uri_of(1);
+	other = g_strdup_printf("files:%s/other", bed.directory);
+	start("role core\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 1\n", bed.uri, first,
+	      first, second);
+	start("role core\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 2\n", other, second,
+	      first, second);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	ck_assert(node_bed_wait(epoch_of_store(second) == 1 && epoch_of_store(other) == 1, 5000));
+	node_bed_change(&bed, SSA_PATHS, 1);
+	node_bed_publish(&bed, other, 6, 2);
+	ck_assert(node_bed_wait(epoch_of_store(first) == 2 && epoch_of_store(bed.uri) == 2, 5000));
+	end();
+}
+END_TEST
+
+/* ---- the pulse ---- */
+
+START_TEST(test_alive)
+{
+	g_autoptr(GBytes) key = g_bytes_new_static(KEY, strlen(KEY));
+	g_autoptr(GBytes) other = g_bytes_new_static("another key of enough octets", 28);
+	const struct ssa_alive alive = {7, 8, 9};
+	g_autofree char *text = ssa_alive_text(&alive, 1, key);
+	g_autofree char *plain = ssa_alive_text(&alive, 1, NULL);
+	struct ssa_alive read;
+
+	ck_assert(ssa_alive_parse(text, 1, key, &read));
+	ck_assert_mem_eq(&read, &alive, sizeof(read));
+	ck_assert(!ssa_alive_parse(text, 2, key, &read));
+	ck_assert(!ssa_alive_parse(text, 1, other, &read));
+	ck_assert(!ssa_alive_parse(plain, 1, key, &read));
+	ck_assert(ssa_alive_parse(plain, 1, NULL, &read));
+	ck_assert(!ssa_alive_parse("", 1, NULL, &read));
+	ck_assert(!ssa_alive_parse("1 2", 1, NULL, &read));
+	ck_assert(!ssa_alive_is_news(&alive, &alive));
+	ck_assert(ssa_alive_is_news(&(struct ssa_alive){8, 1, 1}, &alive));
+	ck_assert(!ssa_alive_is_news(&(struct ssa_alive){6, 9, 99}, &alive));
+}
+END_TEST
+
+/* ---- texts ---- */
+
+START_TEST(test_texts)
+{
+	struct ssa_join join = {.guid = UINT64_MAX, .roles = 12, .number = 5, .bad = 3, .epoch = 9};
+	struct ssa_answer answer = {.number = 7, .guids = {1, UINT64_MAX}}, answer_read;
+	g_autofree char *text = NULL, *answer_text = NULL;
+	struct ssa_join read;
+
+	g_strlcpy(join.address, "[::1]:6379", sizeof(join.address));
+	g_strlcpy(join.error, "it's \"bad\"\n", sizeof(join.error));
+	text = ssa_join_text(&join);
+	ck_assert(ssa_join_parse(text, &read));
+	ck_assert_str_eq(read.error, "it's \"bad\"?");
+	g_strlcpy(join.error, read.error, sizeof(join.error));
+	ck_assert_mem_eq(&read, &join, sizeof(read));
+	g_strlcpy(answer.addresses[1], "h:1", sizeof(answer.addresses[1]));
+	answer_text = ssa_answer_text(&answer);
+	ck_assert(ssa_answer_parse(answer_text, &answer_read));
+	ck_assert_mem_eq(&answer, &answer_read, sizeof(answer));
+}
+END_TEST
+
+static const char *const bad_texts[] = {
+	"",
+	"{}",
+	"[]",
+	"1",
+	"{\"guid\":1}",
+	"{\"guid\":\"1\",\"roles\":\"2\"}",
+	"{\"guid\":\"0\",\"roles\":8}",
+	"{\"guid\":\"zz\",\"roles\":8}",
+	"{\"guid\":\"1\",\"roles\":16}",
+	"{\"guid\":\"1\",\"roles\":-1}",
+};
+
+START_TEST(test_bad_texts)
+{
+	struct ssa_join join;
+
+	ck_assert(!ssa_join_parse(bad_texts[_i], &join));
+}
+END_TEST
+
+START_TEST(test_list)
+{
+	struct ssa_listed_node node = {.guid = 1, .roles = 8, .parents = {2, 3}, .seen_s = 4};
+	g_autoptr(GString) text = g_string_new("garbage\n0 8 0 0 0 0 0 -\n1 99 0 0 0 0 0 -\n");
+	g_autoptr(GArray) listed = NULL;
+
+	ssa_tree_append(text, &node);
+	g_string_append(text, "1 2 3");
+	listed = ssa_tree_parse(text->str);
+	ck_assert_uint_eq(listed->len, 1);
+	ck_assert_mem_eq(listed->data, &node, sizeof(node));
+}
+END_TEST
+
+TEST_SUITE
+{
+	Suite *suite = suite_create("ssa_tree");
+	TCase *texts = tcase_create("texts"), *core = tcase_create("core");
+	TCase *tree = tcase_create("tree");
+
+	tcase_add_test(texts, test_alive);
+	tcase_add_test(texts, test_texts);
+	tcase_add_loop_test(texts, test_bad_texts, 0, (int)G_N_ELEMENTS(bad_texts));
+	tcase_add_test(texts, test_list);
+	suite_add_tcase(suite, texts);
+	tcase_set_timeout(core, 60);
+	tcase_set_timeout(tree, 120);
+	if (redis_server_installed()) {
+		tcase_add_test(core, test_push_and_pull);
+		tcase_add_test(core, test_unsigned_is_replaced);
+		tcase_add_test(core, test_core_follows_its_store);
+		tcase_add_test(tree, test_small_site);
+		tcase_add_test(core, test_two_cores);
+		tcase_add_test(tree, test_cascade_and_loss);
+		tcase_add_test(tree, test_replica_goes_to_the_backup);
+	}
+	suite_add_tcase(suite, core);
+	suite_add_tcase(suite, tree);
+	return suite;
+}
