@@ -39,7 +39,7 @@ libssaredis_a_SOURCES = opensm/ssa/store/no_redis.c
 endif
 EXTRA_DIST += opensm/ssa/store/no_redis.c
 
-# opensm-ssa: what is beside the daemon, and on hosts.
+# opensm-ssa and ssadmin: what is beside the daemon, and on hosts.
 if HAVE_REDIS
 noinst_LIBRARIES += libssanode.a
 libssanode_a_SOURCES = \
@@ -59,8 +59,16 @@ libssanode_a_SOURCES = \
 	opensm/ssa/tree/thread.h \
 	opensm/ssa/tree/tree.c opensm/ssa/tree/tree.h
 libssanode_a_CFLAGS = $(AM_CFLAGS) $(REDIS_CFLAGS)
-dist_man_MANS += man/opensm-ssa.8 man/ssa.conf.5
-sbin_PROGRAMS += opensm/ssa/node/opensm-ssa
+dist_man_MANS += man/opensm-ssa.8 man/ssa.conf.5 man/ssadmin.8
+sbin_PROGRAMS += opensm/ssa/node/opensm-ssa opensm/ssa/admin/ssadmin
 opensm_ssa_node_opensm_ssa_SOURCES = opensm/ssa/node/main.c
 opensm_ssa_node_opensm_ssa_LDADD = $(LIBS_SSANODE)
+opensm_ssa_admin_ssadmin_SOURCES = \
+	opensm/ssa/admin/admin.h \
+	opensm/ssa/admin/main.c \
+	opensm/ssa/admin/nodes.c \
+	opensm/ssa/admin/path.c \
+	opensm/ssa/admin/snapshot.c \
+	opensm/ssa/admin/verify.c
+opensm_ssa_admin_ssadmin_LDADD = $(LIBS_SSANODE) $(UMAD_LIBS)
 endif

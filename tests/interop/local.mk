@@ -25,6 +25,10 @@ TESTS += $(interop_tests)
 if HAVE_WEB
 TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
+dist_check_SCRIPTS += tests/interop/test_ssa.py
+if HAVE_REDIS
+TESTS += tests/interop/test_ssa.py
+endif
 dist_check_SCRIPTS += tests/interop/test_snmp.py
 if HAVE_SNMP
 TESTS += tests/interop/test_snmp.py

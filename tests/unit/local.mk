@@ -190,13 +190,15 @@ tests_unit_test_ssa_wire_LDADD = libsuites.a libssatables.a $(LIBS_SSA) $(CHECK_
 
 if HAVE_REDIS
 unit_rooms += tests/unit/test_ssa_node
-tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_agent.c \
+tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_admin.c tests/unit/test_ssa_agent.c \
 	tests/unit/test_ssa_assign.c \
 	tests/unit/test_ssa_tree.c \
 	tests/unit/node_bed.c tests/unit/node_bed.h \
 	tests/unit/redis_server.c tests/unit/redis_server.h
 tests_unit_test_ssa_node_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_node_LDADD = libsuites.a libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
+EXTRA_tests_unit_test_ssa_node_DEPENDENCIES = opensm/ssa/admin/ssadmin$(EXEEXT) \
+	opensm/ssa/node/opensm-ssa$(EXEEXT)
 endif
 
 if HAVE_WEB
