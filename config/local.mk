@@ -23,6 +23,8 @@ EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.
 	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
+EXTRA_DIST += config/opensm-ssa.service.in config/opensm-ssa.sysusers
+CLEANFILES += config/opensm-ssa.service config/sysusers/opensm-ssa.conf
 EXTRA_DIST += config/opensm-web.service.in config/opensm-snmp.service.in config/OPENSM-MIB.txt
 CLEANFILES += config/opensm-web.service config/opensm-snmp.service
 if HAVE_SNMP
@@ -43,6 +45,9 @@ endif
 if HAVE_SNMP
 nodist_systemdsystemunit_DATA += config/opensm-snmp.service
 endif
+if HAVE_REDIS
+nodist_systemdsystemunit_DATA += config/opensm-ssa.service
+endif
 endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = $(COMPLETIONS)
@@ -51,6 +56,9 @@ nodist_udevrules_DATA = config/udev/90-opensm.rules
 endif
 nodist_tmpfiles_DATA = config/tmpfiles/opensm.conf
 nodist_sysusers_DATA = config/sysusers/opensm.conf
+if HAVE_REDIS
+nodist_sysusers_DATA += config/sysusers/opensm-ssa.conf
+endif
 pkglibexec_SCRIPTS = config/opensm-ports
 examplesdir = $(docdir)/examples
 dist_examples_DATA = $(CONFIG_SAMPLES)
@@ -76,6 +84,9 @@ config/opensm-web.service: $(srcdir)/config/opensm-web.service.in Makefile
 config/opensm-snmp.service: $(srcdir)/config/opensm-snmp.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) \
 		$(srcdir)/config/opensm-snmp.service.in > $@
+config/opensm-ssa.service: $(srcdir)/config/opensm-ssa.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) \
+		$(srcdir)/config/opensm-ssa.service.in > $@
 config/udev/90-opensm.rules: $(srcdir)/config/opensm.udev.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/udev && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.udev.in > $@
 config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
@@ -83,6 +94,8 @@ config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
 		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.tmpfiles.in > $@
 config/sysusers/opensm.conf: $(srcdir)/config/opensm.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm.sysusers $@
+config/sysusers/opensm-ssa.conf: $(srcdir)/config/opensm-ssa.sysusers Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm-ssa.sysusers $@
 # What bash completes: options and commands from their lists, engines and generated shapes from the
 # tables that name them.
 COMPLETION = $(AM_V_GEN)$(MKDIR_P) config/completion && \
