@@ -152,3 +152,16 @@ tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)
 # Chunks of the Scalable SA.
 check_PROGRAMS += tests/bench/ssa_wire
 tests_bench_ssa_wire_LDADD = libssatables.a $(LIBS_SSA)
+
+# A tree of the Scalable SA on the loopback, and servers that are killed.
+if HAVE_REDIS
+check_PROGRAMS += tests/bench/ssa_tree
+tests_bench_ssa_tree_SOURCES = tests/bench/ssa_tree.c \
+	tests/unit/node_bed.c tests/unit/node_bed.h \
+	tests/unit/redis_server.c tests/unit/redis_server.h
+tests_bench_ssa_tree_CFLAGS = $(TEST_CFLAGS)
+tests_bench_ssa_tree_LDADD = libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
+ssa-tree: tests/bench/ssa_tree$(EXEEXT)
+	tests/bench/ssa_tree 1000 200
+endif
+.PHONY: ssa-tree
