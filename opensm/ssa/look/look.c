@@ -20,7 +20,7 @@
 
 /* ---- finding ports ---- */
 
-/* The first row whose GUID, at the start of the row, is not below that one. */
+/* The first row with a GUID, at the start of the row, that is not below that one. */
 static uint32_t lower_bound(const struct ssa_table *table, uint64_t guid)
 {
 	uint32_t low = 0, high = (uint32_t)table->rows;
@@ -521,7 +521,7 @@ enum ssa_look ssa_look_path(const struct ssa_snapshot *snapshot, uint32_t reques
 
 /* ---- addresses ---- */
 
-/* The first row whose key is that one; NULL: none. */
+/* The first row with that key; NULL: none. */
 static const void *find_address(const struct ssa_snapshot *snapshot, enum ssa_table_id id,
 				const void *key, size_t size, uint32_t *n)
 {
