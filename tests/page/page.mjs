@@ -7,7 +7,7 @@ import { Fabric, sleep, until } from './fabric.mjs';
 import { large } from './large.mjs';
 
 const [SHOTS, STANDBY, MASTER] = process.argv.slice(2);
-const ONLY = process.env.PAGE_ONLY; // one of the parts below, for whoever works on it
+const ONLY = process.env.PAGE_ONLY; // one of the parts below; unset: all
 const COUNTED = ['perfmgr TRUE', 'perfmgr_sweep_time_s 1'];
 const shot = (page, name) => page.screenshot({ path: join(SHOTS, `${name}.png`) });
 const TABS = ['links', 'events', 'sweeps', 'partitions', 'sms', 'sa', 'path', 'security'];

@@ -235,7 +235,7 @@ START_TEST(test_balance)
 }
 END_TEST
 
-/* Whoever loses its primary goes to its backup, which it reads from already. */
+/* A node that loses its primary goes to its backup, which it reads from already. */
 START_TEST(test_backup_takes_over)
 {
 	struct ssa_tree_node nodes[MAX_NODES], left[MAX_NODES];
