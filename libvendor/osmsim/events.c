@@ -9,12 +9,12 @@
 
 /* In the order in which they are sent: a port that comes up has its addresses already. */
 static const struct event_row {
-	unsigned int event; /* enum vendor_event */
+	unsigned int event; /* enum vendor_event, or SIM_GID_CHANGED */
 	enum osmsim_event_kind kind;
 } rows[] = {
-	{VENDOR_PORT_DOWN, OSMSIM_PORT_DOWN},	  {VENDOR_LID_CHANGED, OSMSIM_LID_CHANGED},
-	{VENDOR_GID_CHANGED, OSMSIM_GID_CHANGED}, {VENDOR_P_KEYS_CHANGED, OSMSIM_P_KEYS_CHANGED},
-	{VENDOR_SM_CHANGED, OSMSIM_SM_CHANGED},	  {VENDOR_REREGISTER, OSMSIM_REREGISTER},
+	{VENDOR_PORT_DOWN, OSMSIM_PORT_DOWN},	{VENDOR_LID_CHANGED, OSMSIM_LID_CHANGED},
+	{SIM_GID_CHANGED, OSMSIM_GID_CHANGED},	{VENDOR_P_KEYS_CHANGED, OSMSIM_P_KEYS_CHANGED},
+	{VENDOR_SM_CHANGED, OSMSIM_SM_CHANGED}, {VENDOR_REREGISTER, OSMSIM_REREGISTER},
 	{VENDOR_PORT_UP, OSMSIM_PORT_UP},
 };
 

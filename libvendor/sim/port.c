@@ -323,11 +323,13 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 
 void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events)
 {
+	unsigned int reported = events & ~SIM_GID_CHANGED;
+
 	for (unsigned int i = 0; i < sim->vendors->len; i++) {
 		struct sim_vendor *vendor = sim->vendors->pdata[i];
 
-		if (vendor->port == port && vendor->agent)
-			vendor_tell(&vendor->base, events);
+		if (vendor->port == port && vendor->agent && reported)
+			vendor_tell(&vendor->base, reported);
 	}
 	if (sim->on_event)
 		sim->on_event(sim->on_event_arg, port, events);

@@ -160,7 +160,10 @@ struct sim_packet {
 	uint8_t data[IBA_MAD_BYTES];
 };
 
-/* Takes events, bits of enum vendor_event, of any port. */
+/* In addition to enum vendor_event, and for sim_event_fn only: no vendor port reports it. */
+#define SIM_GID_CHANGED (1u << 31)
+
+/* Takes events, bits of enum vendor_event and SIM_GID_CHANGED, of any port. */
 typedef void sim_event_fn(void *arg, const struct sim_port *port, unsigned int events);
 
 struct sim {
@@ -461,7 +464,7 @@ void sim_agents_clear(struct sim *sim); /* all agents have been freed */
 /* ---- port.c ---- */
 void sim_vendors_init(struct sim *sim);
 void sim_vendors_clear(struct sim *sim); /* closes open ports */
-/* Reports events, bits of enum vendor_event, to the vendor ports there and to sim->on_event. */
+/* Reports events to sim->on_event, and those of enum vendor_event to the vendor ports there. */
 void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events);
 void sim_vendors_lose(struct sim *sim, const struct sim_node *node, bool lost);
 

@@ -181,7 +181,7 @@ static void tell(const struct port_set *set, const struct iba_port_info *before)
 	    now->master_sm_sl != before->master_sm_sl)
 		events |= VENDOR_SM_CHANGED;
 	if (now->gid_prefix != before->gid_prefix)
-		events |= VENDOR_GID_CHANGED;
+		events |= SIM_GID_CHANGED;
 	if (set->wanted.client_reregister)
 		events |= VENDOR_REREGISTER;
 	if (now->port_state == IBA_PORT_ACTIVE && before->port_state != IBA_PORT_ACTIVE)

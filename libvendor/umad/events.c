@@ -41,7 +41,6 @@ static const struct event_row {
 	{IBV_EVENT_SM_CHANGE, VENDOR_SM_CHANGED, "the SM changed"},
 	{IBV_EVENT_CLIENT_REREGISTER, VENDOR_REREGISTER, "an SM asks clients to register again"},
 	{IBV_EVENT_PKEY_CHANGE, VENDOR_P_KEYS_CHANGED, "the P_Keys changed"},
-	{IBV_EVENT_GID_CHANGE, VENDOR_GID_CHANGED, "the GIDs changed"},
 };
 
 static void port_event(struct umad_events *events, const struct ibv_async_event *event)

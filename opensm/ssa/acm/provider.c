@@ -85,7 +85,7 @@ static void close_endpoint(void *context)
 	endpoint_unref(context);
 }
 
-/* ---- addresses: an address is its endpoint, as ibacm itself knows the endpoint of each ---- */
+/* ---- addresses: an address is its endpoint, as ibacm itself knows which is whose ---- */
 
 static int add_address(const struct acm_address *address, void *endpoint, void **context)
 {
