@@ -50,13 +50,17 @@ static bool use(struct ssa_follow *follow, const char *uri, GError **error)
 
 /* ---- whether the epoch is current ---- */
 
-/* What the parent passes on of the core's pulse; false: nothing new. */
+/*
+ * What the parent passes on of the core's pulse; false: nothing new. The first that is heard may be
+ * an old one.
+ */
 static bool has_pulse(struct ssa_follow *follow)
 {
 	const struct ssa_agent_config *agent = &follow->config.agent;
 	g_autofree char *key = ssa_remote_key(agent->prefix, "alive", 0), *text = NULL;
 	const struct ssa_snapshot *snapshot = ssa_agent_snapshot(follow->agent);
 	struct ssa_remote *remote = ssa_remote_open(follow->uri, &follow->config.options, NULL);
+	bool is_first = !follow->alive.time_us;
 	struct ssa_alive alive;
 
 	text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
@@ -65,7 +69,7 @@ static bool has_pulse(struct ssa_follow *follow)
 	    !ssa_alive_is_news(&alive, &follow->alive))
 		return false;
 	follow->alive = alive;
-	return snapshot && alive.term == snapshot->term && alive.epoch == snapshot->epoch;
+	return !is_first && snapshot && alive.term == snapshot->term && alive.epoch == snapshot->epoch;
 }
 
 /* The daemon of this host writes into a store of files itself. */

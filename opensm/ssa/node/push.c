@@ -137,7 +137,7 @@ struct other {
 struct ssa_push {
 	struct ssa_push_config config;
 	pthread_t worker, listener;
-	gint stop;			  /* atomic */
+	atomic_bool stop;
 	struct ssa_store *local, *shared; /* of the worker */
 	struct ssa_store *heard;	  /* of the listener */
 	GPtrArray *others;		  /* struct other */
