@@ -69,7 +69,8 @@ static bool has_pulse(struct ssa_follow *follow)
 	    !ssa_alive_is_news(&alive, &follow->alive))
 		return false;
 	follow->alive = alive;
-	return !is_first && snapshot && alive.term == snapshot->term && alive.epoch == snapshot->epoch;
+	return !is_first && snapshot && alive.term == snapshot->term &&
+	       alive.epoch == snapshot->epoch;
 }
 
 /* The daemon of this host writes into a store of files itself. */
