@@ -211,7 +211,6 @@ enum vendor_event {
 	VENDOR_P_KEYS_CHANGED = 1 << 5,
 	VENDOR_LOST = 1 << 6, /* the device is gone */
 	VENDOR_BACK = 1 << 7, /* the device is back, maybe under another name */
-	VENDOR_GID_CHANGED = 1 << 8,
 };
 
 /*

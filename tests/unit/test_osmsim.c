@@ -118,7 +118,7 @@ START_TEST(test_events)
 	int unknown = watch("d", OSMSIM_VERSION, -ENOENT);
 
 	sim_vendors_tell(net->sim, &net->sim->nodes[0].ports[1],
-			 VENDOR_PORT_UP | VENDOR_LID_CHANGED | VENDOR_GID_CHANGED);
+			 VENDOR_PORT_UP | VENDOR_LID_CHANGED | SIM_GID_CHANGED);
 	sim_link_set(net->sim, 1, 1, false);
 	expect_event(a, OSMSIM_LID_CHANGED); /* before what programs wait for to use it */
 	expect_event(a, OSMSIM_GID_CHANGED);
