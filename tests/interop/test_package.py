@@ -64,6 +64,8 @@ CONTENTS = {
         /usr/share/doc/opensm/examples/container/opensm.yaml
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
         /usr/share/doc/opensm/examples/ports-policy.conf
+        /usr/share/doc/opensm/examples/opensm-ssa-redis.conf
+        /usr/share/doc/opensm/examples/opensm-ssa-users.acl
         /usr/share/doc/opensm/examples/opensm-web.conf
         /usr/share/doc/opensm/examples/opensm.rules.yml
         /usr/share/doc/opensm/examples/opensm-dashboard.json
