@@ -163,6 +163,10 @@ def view(fabric, keys, seconds, **env):
             until = time.monotonic() + 10  # the modes come back after that
             while not (same := termios.tcgetattr(terminal) == before) and time.monotonic() < until:
                 time.sleep(0.02)
+            # With the terminal it would be hung up before it ends.
+            while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) and \
+                    time.monotonic() < until:
+                time.sleep(0.02)
             break
     else:
         os.kill(pid, signal.SIGKILL)
