@@ -446,7 +446,7 @@ static bool add_replicator(struct daemon *daemon, const char *key_file, GError *
 	return true;
 }
 
-/* False: the configured key is not suitable. */
+/* False: the configured key, or the file of addresses, is not suitable. */
 static bool add_ssa(struct daemon *daemon, const struct options *options, GError **error)
 {
 	g_autofree char *directory = options->ssa_directory
@@ -466,9 +466,10 @@ static bool add_ssa(struct daemon *daemon, const struct options *options, GError
 			return false;
 	}
 	ssa.key = key;
-	daemon->ssa = ssa_core_new(&daemon->context, &ssa);
+	if (!options->ssa_address_file || ssa_core_check(options->ssa_address_file, error))
+		daemon->ssa = ssa_core_new(&daemon->context, &ssa);
 	console_key_free(key);
-	return true;
+	return daemon->ssa != NULL;
 }
 
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)

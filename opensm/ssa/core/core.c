@@ -37,6 +37,7 @@ struct ssa_core {
 	unsigned int mastership;  /* in which it published last */
 	bool refused;		  /* the last try failed, which is in the log */
 	struct ssa_addresses *addresses;
+	uint64_t generation; /* of the subnet that it looked at last */
 	struct stat address_stat; /* of the file when it was read */
 	uint64_t sent;		  /* octets of the chunks put for this epoch */
 	unsigned int n_sent;
@@ -308,6 +309,7 @@ static void work(struct ssa_core *core, bool only_file)
 	subnet = slot_take(&core->context->subnet);
 	if (!subnet)
 		return;
+	core->generation = subnet->generation;
 	if (open_store(core, subnet->options->subnet_prefix, &error)) {
 		if (mastership != core->mastership)
 			resume(core);
@@ -405,6 +407,14 @@ static void look_at_file(struct timer *timer)
 	timer_start(timer, LOOK_NS);
 }
 
+bool ssa_core_check(const char *address_file, GError **error)
+{
+	struct ssa_addresses *addresses = ssa_addresses_load(address_file, error);
+
+	ssa_addresses_unref(addresses);
+	return addresses != NULL;
+}
+
 struct ssa_core *ssa_core_new(struct context *context, const struct ssa_core_config *config)
 {
 	struct ssa_core *core = g_new0(struct ssa_core, 1);
@@ -434,11 +444,22 @@ void ssa_core_stop(struct ssa_core *core)
 	actor_stop(core->actor);
 }
 
+/* The last subnet may have been published just before the end, as with --once. */
+static void finish(struct ssa_core *core)
+{
+	struct subnet *subnet = slot_take(&core->context->subnet);
+
+	if (subnet && subnet->generation != core->generation)
+		work(core, false);
+	subnet_unref(subnet);
+}
+
 void ssa_core_free(struct ssa_core *core)
 {
 	if (!core)
 		return;
 	pool_free(core->pool); /* before the actor, to which it posts */
+	finish(core);
 	actor_free(core->actor);
 	ssa_store_close(core->store);
 	if (core->key)

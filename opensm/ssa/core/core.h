@@ -21,6 +21,8 @@ struct ssa_core_config {
 	const char *address_file; /* NULL: none */
 };
 
+/* Whether the file of addresses has no mistake. */
+bool ssa_core_check(const char *address_file, GError **error);
 /* Never NULL: a store that cannot be written is told in the log, and tried with each change. */
 struct ssa_core *ssa_core_new(struct context *context, const struct ssa_core_config *config);
 void ssa_core_attach(struct ssa_core *core, GMainContext *loop); /* its work is in a pool */
