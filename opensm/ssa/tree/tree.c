@@ -30,7 +30,7 @@ struct known {
 struct ssa_tree {
 	struct ssa_tree_config config;
 	pthread_t thread;
-	gint stop;			      /* atomic */
+	atomic_bool stop;
 	GHashTable *nodes;		      /* struct known by &join.guid */
 	struct ssa_remote *listener, *writer; /* NULL: not connected */
 	char *channel;
