@@ -14,7 +14,6 @@
 #include "policy/qos/qos_lanes.h"
 #include "route/value/lanes.h"
 
-#define HOP_LIMIT_MAX 255
 #define TAVOR 0x5A44 /* DeviceID */
 #define LAST_PLAIN_RATE IBA_RATE_120 /* the last one without extended speeds */
 #define LAST_OLD_RATE IBA_RATE_300   /* the last of the first extension of the codes */
@@ -124,7 +123,7 @@ bool policy_verdict(const struct subnet *subnet, const struct policy_wanted *wan
 	*path = (struct policy_path){
 		.life = from == to ? 0 : subnet->options->subnet_timeout,
 		.life_by = from == to ? POLICY_INSIDE : POLICY_OPTION,
-		.hop_limit = wanted->leaves_subnet ? HOP_LIMIT_MAX : 0,
+		.hop_limit = wanted->leaves_subnet ? POLICY_HOP_LIMIT : 0,
 		.mtu_best = best_mtu(subnet, wanted, from, to),
 		.dropped_at = FABRIC_NONE,
 	};

@@ -45,6 +45,8 @@ struct policy_path {
 	uint32_t dropped_at;	       /* the port, if SL2VL tables drop it; FABRIC_NONE */
 };
 
+/* Of a path that leaves the subnet: the most there is. */
+#define POLICY_HOP_LIMIT 255
 /* The MTU with which a Tavor, the first kind of HCA, is faster than with any greater one. */
 #define POLICY_TAVOR_MTU IBA_MTU_1024
 

@@ -5,8 +5,7 @@
 #include "policy/qos/qos_paths.h"
 #include "route/value/lanes.h"
 #include "ssa/core/addresses.h"
-
-#define HOP_LIMIT 255
+#include "subnet/path.h"
 
 void ssa_made_put(struct ssa_made *made, enum ssa_table_id id, void *data, uint64_t rows,
 		  uint32_t row_size)
@@ -61,7 +60,7 @@ static void make_subnet_row(const struct ssa_source *source, const struct ssa_in
 	row->n_classes = GUINT32_TO_LE(index->n_classes);
 	row->max_lid = GUINT16_TO_LE(subnet->fabric->max_lid);
 	row->dropped_sls = GUINT16_TO_LE(subnet->qos ? subnet->qos->dropped : 0);
-	row->hop_limit = HOP_LIMIT;
+	row->hop_limit = POLICY_HOP_LIMIT;
 	fill_lanes(subnet->routing, row);
 	for (unsigned int rank = 0; rank <= view->n_rates; rank++)
 		row->rank_rate[rank] = view->rate[rank];
