@@ -8,6 +8,7 @@ libssa_a_SOURCES = \
 	opensm/ssa/table/names.c \
 	opensm/ssa/table/snapshot.c opensm/ssa/table/snapshot.h
 libssa_a_SOURCES += opensm/ssa/wire/wire.h opensm/ssa/wire/wire_private.h \
+	opensm/ssa/wire/alive.c opensm/ssa/wire/alive.h \
 	opensm/ssa/wire/chunk.c opensm/ssa/wire/cut.c opensm/ssa/wire/frames.c \
 	opensm/ssa/wire/join.c \
 	opensm/ssa/wire/list.c opensm/ssa/wire/manifest.c
@@ -44,7 +45,6 @@ if HAVE_REDIS
 noinst_LIBRARIES += libssanode.a
 libssanode_a_SOURCES = \
 	opensm/ssa/node/agent.c opensm/ssa/node/agent.h \
-	opensm/ssa/tree/alive.c opensm/ssa/tree/alive.h \
 	opensm/ssa/tree/assign.c opensm/ssa/tree/assign.h \
 	opensm/ssa/node/follow.c opensm/ssa/node/follow.h \
 	opensm/ssa/tree/join.c opensm/ssa/tree/join.h \

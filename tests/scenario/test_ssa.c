@@ -10,6 +10,7 @@
 #include "managers.h"
 #include "ssa/look/look.h"
 #include "ssa/store/store.h"
+#include "ssa/wire/alive.h"
 #include "tests/run_suite.h"
 
 #define C(name) IBA_COMPONENT(path_record, name)
@@ -171,6 +172,42 @@ START_TEST(same_answers)
 	again = read_manifest();
 	ck_assert_uint_eq(again.epoch, first.epoch);
 	ck_assert_uint_gt(again.term, first.term);
+	scenario_free(s);
+}
+END_TEST
+
+/* 0: none. */
+static uint64_t read_pulse(struct ssa_alive *alive)
+{
+	struct ssa_store *store = open_store();
+	g_autofree char *text = ssa_store_pulse(store, NULL);
+
+	memset(alive, 0, sizeof(*alive));
+	if (text)
+		ck_assert(ssa_alive_parse(text, IBA_DEFAULT_GID_PREFIX, key, alive));
+	ssa_store_close(store);
+	return alive->time_us;
+}
+
+/* As long as this SM is MASTER, hosts hear that their epoch is the current one, and no longer. */
+START_TEST(pulse)
+{
+	struct scenario *s = up("fattree:4", "");
+	struct ssa_manifest now = read_manifest();
+	struct ssa_alive alive;
+	uint64_t last;
+
+	scenario_run_ms(s, (SSA_ALIVE_S + 1) * 1000);
+	last = read_pulse(&alive);
+	ck_assert_uint_ne(last, 0);
+	ck_assert_uint_eq(alive.term, now.term);
+	ck_assert_uint_eq(alive.epoch, now.epoch);
+	scenario_run_ms(s, (SSA_ALIVE_S + 1) * 1000);
+	ck_assert_uint_gt(read_pulse(&alive), last);
+	last = alive.time_us;
+	scenario_stop(s);
+	scenario_run_ms(s, 5 * SSA_ALIVE_S * 1000);
+	ck_assert_uint_eq(read_pulse(&alive), last);
 	scenario_free(s);
 }
 END_TEST
@@ -416,6 +453,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, same_answers);
+	tcase_add_test(tcase, pulse);
 	tcase_add_test(tcase, changes);
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, addresses);

@@ -7,7 +7,9 @@
 #include <utime.h>
 
 #include "ssa/node/agent.h"
+#include "ssa/node/follow.h"
 #include "ssa/node/settings.h"
+#include "ssa/wire/alive.h"
 #include "tests/run_suite.h"
 #include "tests/unit/node_bed.h"
 
@@ -19,13 +21,18 @@ static struct ssa_agent *agent;
 static struct ssa_store *store;
 static char *file;
 
-static void start_agent(void)
+static struct ssa_agent_config agent_config(void)
 {
-	struct ssa_agent_config config = {
+	return (struct ssa_agent_config){
 		.prefix = SSA_TABLES_PREFIX,
 		.key = bed.key,
 		.wanted = {.guids = {ssa_tables_guid(HOST)}, .addresses = true},
 		.file = file};
+}
+
+static void start_agent(void)
+{
+	struct ssa_agent_config config = agent_config();
 
 	agent = ssa_agent_new(&config);
 }
@@ -292,6 +299,62 @@ END_TEST
 
 /* ---- configuration ---- */
 
+/* ---- whether the epoch is the current one ---- */
+
+static void set_pulse(uint64_t epoch, uint64_t time_us)
+{
+	const struct ssa_alive alive = {.term = 5, .epoch = epoch, .time_us = time_us};
+	g_autofree char *text = ssa_alive_text(&alive, SSA_TABLES_PREFIX, bed.key);
+	struct ssa_store *writer = node_bed_store(bed.uri, true);
+
+	ck_assert(ssa_store_set_pulse(writer, text, NULL));
+	ssa_store_close(writer);
+}
+
+/* Whether the file's time becomes the present one, within that time. */
+static bool becomes_current(unsigned int ms)
+{
+	const struct utimbuf long_ago = {1000, 1000};
+	int64_t end_us = g_get_monotonic_time() + ms * INT64_C(1000);
+
+	ck_assert_int_eq(utime(file, &long_ago), 0);
+	while (file_status().st_mtime == 1000 && g_get_monotonic_time() < end_us)
+		g_usleep(2000);
+	return file_status().st_mtime != 1000;
+}
+
+/*
+ * Also where the daemon's own directory is read: as long as it says nothing, or the same as before,
+ * or something of another epoch, the snapshot becomes older.
+ */
+START_TEST(test_only_a_pulse_confirms)
+{
+	struct ssa_reporter *reporter = ssa_reporter_new(NULL, NULL);
+	struct ssa_follow_config config = {.reporter = reporter, .look_ms = 5};
+	struct ssa_follow *follow;
+
+	begin(KEY);
+	config.agent = agent_config();
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	set_pulse(1, 100);
+	follow = ssa_follow_start(&config);
+	ssa_follow_parents(follow, bed.uri, NULL);
+	while (!g_file_test(file, G_FILE_TEST_EXISTS))
+		g_usleep(2000);
+	ck_assert(!becomes_current(50));
+	set_pulse(1, 101);
+	ck_assert(becomes_current(10000));
+	ck_assert(!becomes_current(50));
+	set_pulse(2, 102);
+	ck_assert(!becomes_current(50));
+	set_pulse(1, 103);
+	ck_assert(becomes_current(10000));
+	ssa_follow_stop(follow);
+	ssa_reporter_free(reporter);
+	end();
+}
+END_TEST
+
 static const char *const mistakes[][2] = {
 	{"", "ssa.conf: role: expected at least one"},
 	{"role king\n", "ssa.conf:1: role: found 'king', expected core, distribution"},
@@ -391,6 +454,7 @@ TEST_SUITE
 	tcase_add_test(refusals, test_missing_chunk);
 	tcase_add_test(refusals, test_broken_file);
 	tcase_add_test(refusals, test_file_cannot_be_written);
+	tcase_add_test(refusals, test_only_a_pulse_confirms);
 	suite_add_tcase(suite, refusals);
 	tcase_add_loop_test(settings, test_mistakes, 0, (int)G_N_ELEMENTS(mistakes));
 	tcase_add_test(settings, test_settings);

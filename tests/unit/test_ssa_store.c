@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "ssa/wire/alive.h"
 #include "tests/memory_used.h"
 #include "tests/run_suite.h"
 #include "tests/unit/ssa_bed.h"
@@ -444,6 +445,35 @@ START_TEST(test_wait_misses_nothing)
 }
 END_TEST
 
+/* It belongs to no epoch, and ends no wait. */
+START_TEST(test_pulse)
+{
+	struct bed *bed = bed_open(_i, 0);
+	g_autofree char *text = NULL, *long_text = g_strnfill(SSA_ALIVE_MAX + 1, 'a');
+	GError *error = NULL;
+	int64_t start_us;
+
+	bed_publish(bed->writer, 1, 1, 0, 3);
+	ck_assert_uint_eq(bed_read(bed->reader), 1);
+	ck_assert_ptr_null(ssa_store_pulse(bed->reader, &error));
+	ck_assert_ptr_null(error);
+	while (ssa_store_wait(bed->reader, 1, &error) && bed_epoch(bed->reader) != 1)
+		;
+	ck_assert(ssa_store_set_pulse(bed->writer, "first", &error));
+	ck_assert(ssa_store_set_pulse(bed->writer, "second", &error));
+	start_us = g_get_monotonic_time();
+	ck_assert(ssa_store_wait(bed->reader, 50, &error));
+	ck_assert_int_ge(g_get_monotonic_time() - start_us, 50000);
+	text = ssa_store_pulse(bed->reader, &error);
+	ck_assert_str_eq(text, "second");
+	ck_assert(!ssa_store_set_pulse(bed->reader, "third", &error));
+	bed_expect(&error, SSA_STORE_ERROR_REFUSED, "reading only");
+	ck_assert(!ssa_store_set_pulse(bed->writer, long_text, &error));
+	bed_expect(&error, SSA_STORE_ERROR_REFUSED, "at most 256");
+	bed_close(bed);
+}
+END_TEST
+
 /* Nothing is published: the wait takes its time, again and again, and none of the processor's. */
 START_TEST(test_wait_long)
 {
@@ -613,6 +643,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, test_wait, 0, kinds);
 	tcase_add_loop_test(tcase, test_wait_misses_nothing, 0, kinds);
 	tcase_add_loop_test(tcase, test_wait_long, 0, kinds);
+	tcase_add_loop_test(tcase, test_pulse, 0, kinds);
 	tcase_add_loop_test(tcase, test_cancel, 0, kinds);
 	suite_add_tcase(suite, tcase);
 	tcase_add_test(uris, test_uris);

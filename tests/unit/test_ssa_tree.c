@@ -7,7 +7,7 @@
 
 #include "ssa/node/node.h"
 #include "ssa/node/push.h"
-#include "ssa/tree/alive.h"
+#include "ssa/wire/alive.h"
 #include "ssa/tree/remote.h"
 #include "tests/run_suite.h"
 #include "tests/unit/node_bed.h"
@@ -148,6 +148,57 @@ START_TEST(test_push_and_pull)
 	push_once(bed.uri, shared, &manifest, &moved);
 	ck_assert_uint_eq(manifest.term, 6);
 	ck_assert_uint_eq(epoch_of_store(bed.uri), 3);
+	end();
+}
+END_TEST
+
+static void set_pulse(const char *uri, GBytes *key, uint64_t time_us)
+{
+	const struct ssa_alive alive = {.term = 5, .epoch = 1, .time_us = time_us};
+	g_autofree char *text = ssa_alive_text(&alive, SSA_TABLES_PREFIX, key);
+	struct ssa_store *store = node_bed_store(uri, true);
+
+	ck_assert(ssa_store_set_pulse(store, text, NULL));
+	ssa_store_close(store);
+}
+
+/* 0: none that is signed. */
+static uint64_t pulse_of(const char *uri)
+{
+	struct ssa_store *store = node_bed_store(uri, false);
+	g_autofree char *text = ssa_store_pulse(store, NULL);
+	struct ssa_alive alive;
+
+	ssa_store_close(store);
+	return text && ssa_alive_parse(text, SSA_TABLES_PREFIX, bed.key, &alive) ? alive.time_us
+										    : 0;
+}
+
+/* The later one goes to where it is not; one that is not signed goes nowhere. */
+START_TEST(test_pulse_is_passed_on)
+{
+	static const struct {
+		uint64_t local, shared, then;
+	} cases[] = {{0, 0, 0}, {7, 0, 7}, {7, 7, 7}, {8, 7, 8}, {8, 9, 9}};
+	struct ssa_manifest manifest;
+	g_autofree char *shared = NULL;
+	uint64_t moved;
+
+	begin(1);
+	shared = uri_of(0);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
+		if (cases[i].local)
+			set_pulse(bed.uri, bed.key, cases[i].local);
+		if (cases[i].shared)
+			set_pulse(shared, bed.key, cases[i].shared);
+		push_once(bed.uri, shared, &manifest, &moved);
+		ck_assert_uint_eq(pulse_of(bed.uri), cases[i].then);
+		ck_assert_uint_eq(pulse_of(shared), cases[i].then);
+	}
+	set_pulse(bed.uri, NULL, 1000);
+	push_once(bed.uri, shared, &manifest, &moved);
+	ck_assert_uint_eq(pulse_of(bed.uri), 9);
 	end();
 }
 END_TEST
@@ -417,6 +468,7 @@ TEST_SUITE
 	tcase_set_timeout(tree, 120);
 	if (redis_server_installed()) {
 		tcase_add_test(core, test_push_and_pull);
+		tcase_add_test(core, test_pulse_is_passed_on);
 		tcase_add_test(core, test_unsigned_is_replaced);
 		tcase_add_test(core, test_core_follows_its_store);
 		tcase_add_test(tree, test_small_site);

@@ -15,8 +15,8 @@
 #include "ssa/core/addresses.h"
 #include "ssa/core/make.h"
 #include "ssa/store/store.h"
+#include "ssa/wire/alive.h"
 
-#define LOOK_NS (10 * NS_PER_S) /* between two looks at the file of addresses */
 
 struct ssa_core {
 	struct context *context;
@@ -25,7 +25,7 @@ struct ssa_core {
 	char *uri;
 	GBytes *key;	    /* NULL: none */
 	char *address_file; /* NULL: none */
-	struct timer look_at_file;
+	struct timer pulse;
 	bool working, again;
 	bool fresh;		 /* a subnet was published since this SM became MASTER */
 	atomic_uint masterships; /* how often this SM became MASTER; 0: it is not, now */
@@ -39,6 +39,7 @@ struct ssa_core {
 	struct ssa_addresses *addresses;
 	uint64_t generation; /* of the subnet that it looked at last */
 	struct stat address_stat; /* of the file when it was read */
+	uint64_t pulse_us;	  /* time of day of the last pulse */
 	uint64_t sent;		  /* octets of the chunks put for this epoch */
 	unsigned int n_sent;
 };
@@ -46,7 +47,7 @@ struct ssa_core {
 struct job {
 	struct message message;
 	struct ssa_core *core;
-	bool only_file; /* nothing is to be done if the file of addresses is as it was */
+	bool only_pulse; /* unless the file of addresses has changed */
 };
 
 /* ---- the thread ---- */
@@ -298,14 +299,34 @@ static void tell(struct ssa_core *core, const GError *error)
 	atomic_store(&core->context->ssa_unpublished, core->refused);
 }
 
-static void work(struct ssa_core *core, bool only_file)
+/* This SM is MASTER, and what it published last is what hosts should have. */
+static void pulse(struct ssa_core *core, unsigned int mastership)
+{
+	struct ssa_alive alive = {core->last.term, core->last.epoch,
+				  MAX(wall_us(), core->pulse_us + 1)};
+	g_autofree char *text = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!core->store || core->refused || mastership != core->mastership)
+		return;
+	text = ssa_alive_text(&alive, core->last.prefix, core->key);
+	if (!ssa_store_set_pulse(core->store, text, &error)) /* hosts tell that none comes */
+		log_debug(core->context->log, "SSA: no pulse: %s", error->message);
+	core->pulse_us = alive.time_us;
+}
+
+static void work(struct ssa_core *core, bool only_pulse)
 {
 	unsigned int mastership = atomic_load(&core->masterships);
 	struct subnet *subnet;
 	g_autoptr(GError) error = NULL;
 
-	if (!mastership || (!read_addresses(core) && only_file))
+	if (!mastership)
 		return;
+	if (!read_addresses(core) && only_pulse) {
+		pulse(core, mastership);
+		return;
+	}
 	subnet = slot_take(&core->context->subnet);
 	if (!subnet)
 		return;
@@ -321,7 +342,7 @@ static void work(struct ssa_core *core, bool only_file)
 
 /* ---- the actor ---- */
 
-static void begin(struct ssa_core *core, bool only_file);
+static void begin(struct ssa_core *core, bool only_pulse);
 
 static void run_done(struct message *message)
 {
@@ -338,7 +359,7 @@ static void run_work(struct message *message)
 {
 	struct job *job = container_of(message, struct job, message);
 
-	work(job->core, job->only_file);
+	work(job->core, job->only_pulse);
 	job->message.run = run_done;
 	actor_post(job->core->actor, &job->message);
 }
@@ -348,12 +369,12 @@ static void drop(struct message *message)
 	g_free(container_of(message, struct job, message));
 }
 
-static void begin(struct ssa_core *core, bool only_file)
+static void begin(struct ssa_core *core, bool only_pulse)
 {
 	struct job *job;
 
 	if (core->working) {
-		core->again |= !only_file;
+		core->again |= !only_pulse;
 		return;
 	}
 	core->again = false;
@@ -362,7 +383,7 @@ static void begin(struct ssa_core *core, bool only_file)
 	job->message.run = run_work;
 	job->message.drop = drop;
 	job->core = core;
-	job->only_file = only_file;
+	job->only_pulse = only_pulse;
 	pool_post(core->pool, &job->message);
 }
 
@@ -397,14 +418,14 @@ static void on_sm_state(void *arg, uint64_t state)
 		atomic_store(&core->masterships, ++core->counted);
 }
 
-/* The thread decides whether the file has changed: a disk may take its time. */
-static void look_at_file(struct timer *timer)
+/* The thread decides whether the file of addresses has changed: a disk may take its time. */
+static void on_pulse(struct timer *timer)
 {
-	struct ssa_core *core = container_of(timer, struct ssa_core, look_at_file);
+	struct ssa_core *core = container_of(timer, struct ssa_core, pulse);
 
 	if (core->fresh)
 		begin(core, true);
-	timer_start(timer, LOOK_NS);
+	timer_start(timer, SSA_ALIVE_S * NS_PER_S);
 }
 
 bool ssa_core_check(const char *address_file, GError **error)
@@ -425,9 +446,8 @@ struct ssa_core *ssa_core_new(struct context *context, const struct ssa_core_con
 	core->uri = g_strdup_printf("files:%s", config->directory);
 	core->key = config->key ? g_bytes_new(config->key, strlen(config->key)) : NULL;
 	core->address_file = g_strdup(config->address_file);
-	timer_init(&core->look_at_file, core->actor, look_at_file);
-	if (core->address_file)
-		timer_start(&core->look_at_file, LOOK_NS);
+	timer_init(&core->pulse, core->actor, on_pulse);
+	timer_start(&core->pulse, SSA_ALIVE_S * NS_PER_S);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, core->actor, on_subnet, core);
 	event_subscribe(&context->bus, EVENT_ALIASES_CHANGED, core->actor, on_aliases, core);
 	event_subscribe(&context->bus, EVENT_SM_STATE, core->actor, on_sm_state, core);

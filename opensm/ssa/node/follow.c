@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#include "ssa/tree/alive.h"
 #include "ssa/tree/parents.h"
-#include "ssa/tree/remote.h"
+#include "ssa/wire/alive.h"
 
-#define LOOK_MS 5000u /* a store that says nothing is looked at that often */
+#define LOOK_MS 5000u
 
 struct ssa_follow {
 	struct ssa_follow_config config;
@@ -19,7 +18,6 @@ struct ssa_follow {
 
 	/* Of the thread. */
 	struct ssa_alive alive; /* the last one */
-	int64_t asked_us;	/* when that was read */
 };
 
 /* ---- the store ---- */
@@ -51,20 +49,17 @@ static bool use(struct ssa_follow *follow, const char *uri, GError **error)
 /* ---- whether the epoch is current ---- */
 
 /*
- * What the parent passes on of the core's pulse; false: nothing new. The first that is heard may be
- * an old one.
+ * The daemon's pulse, by what the store has of it; false: nothing new. The first that is heard may
+ * be an old one.
  */
 static bool has_pulse(struct ssa_follow *follow)
 {
 	const struct ssa_agent_config *agent = &follow->config.agent;
-	g_autofree char *key = ssa_remote_key(agent->prefix, "alive", 0), *text = NULL;
 	const struct ssa_snapshot *snapshot = ssa_agent_snapshot(follow->agent);
-	struct ssa_remote *remote = ssa_remote_open(follow->uri, &follow->config.options, NULL);
+	g_autofree char *text = ssa_store_pulse(follow->store, NULL);
 	bool is_first = !follow->alive.time_us;
 	struct ssa_alive alive;
 
-	text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
-	ssa_remote_close(remote);
 	if (!text || !ssa_alive_parse(text, agent->prefix, agent->key, &alive) ||
 	    !ssa_alive_is_news(&alive, &follow->alive))
 		return false;
@@ -73,15 +68,9 @@ static bool has_pulse(struct ssa_follow *follow)
 	       alive.epoch == snapshot->epoch;
 }
 
-/* The daemon of this host writes into a store of files itself. */
 static void confirm(struct ssa_follow *follow)
 {
-	int64_t now_us = g_get_monotonic_time();
-
-	if (follow->asked_us && now_us - follow->asked_us < SSA_ALIVE_S * G_USEC_PER_SEC)
-		return;
-	follow->asked_us = now_us;
-	if (!g_str_has_prefix(follow->uri, "files:") && !has_pulse(follow))
+	if (!has_pulse(follow))
 		return;
 	ssa_agent_confirm(follow->agent);
 	ssa_report_confirmed(follow->config.reporter);
@@ -129,7 +118,7 @@ static bool follow_parent(struct ssa_follow *follow, GError **error)
 		if (!update(follow, error))
 			return false;
 		ssa_parents_worked(&follow->parents, follow->config.reporter);
-		if (!ssa_store_wait(follow->store, LOOK_MS, error))
+		if (!ssa_store_wait(follow->store, follow->config.look_ms, error))
 			return false;
 	}
 	return true;
@@ -168,6 +157,8 @@ struct ssa_follow *ssa_follow_start(const struct ssa_follow_config *config)
 	struct ssa_follow *follow = g_new0(struct ssa_follow, 1);
 
 	follow->config = *config;
+	if (!config->look_ms)
+		follow->config.look_ms = LOOK_MS;
 	follow->agent = ssa_agent_new(&config->agent);
 	ssa_parents_init(&follow->parents, wake, follow);
 	ssa_thread_start(&follow->thread, run, follow);

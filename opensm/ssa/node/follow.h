@@ -13,6 +13,7 @@ struct ssa_follow_config {
 	struct ssa_agent_config agent;
 	struct ssa_store_options options; /* of stores of parents */
 	struct ssa_reporter *reporter;
+	unsigned int look_ms; /* a store that says nothing is looked at that often; 0: 5,000 */
 	/* Called by the thread for each new snapshot; may be NULL. */
 	void (*taken)(void *arg, const struct ssa_snapshot *snapshot);
 	void *arg;

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "client/say.h"
-#include "ssa/tree/alive.h"
-#include "ssa/tree/remote.h"
 #include "ssa/tree/thread.h"
+#include "ssa/wire/alive.h"
 
 #define LOOK_MS 10000u	   /* without being woken */
 #define TRY_AGAIN_MS 1000u /* after a failure */
@@ -104,6 +103,34 @@ static bool level(const struct side *a, const struct side *b, bool both_ways,
 	return !newer->bytes || order == 0 || copy(newer, newer == a ? b : a, moved, error);
 }
 
+/* False: none that can be believed is there. */
+static bool look_for_pulse(const struct side *side, uint64_t prefix, GBytes *key, char **text,
+			   struct ssa_alive *alive, GError **error)
+{
+	*text = ssa_store_pulse(side->store, error);
+	return *text && ssa_alive_parse(*text, prefix, key, alive);
+}
+
+/* The daemon's pulse is passed on as it is. */
+static bool level_pulse(const struct side *a, const struct side *b, bool both_ways, uint64_t prefix,
+			GBytes *key, GError **error)
+{
+	struct ssa_alive alive_a = {0}, alive_b = {0};
+	g_autofree char *text_a = NULL, *text_b = NULL;
+	GError *problem = NULL;
+	bool good_a = look_for_pulse(a, prefix, key, &text_a, &alive_a, &problem);
+	bool good_b = !problem && look_for_pulse(b, prefix, key, &text_b, &alive_b, &problem);
+
+	if (good_a && ssa_alive_is_news(&alive_a, &alive_b))
+		ssa_store_set_pulse(b->store, text_a, &problem);
+	else if (both_ways && good_b && ssa_alive_is_news(&alive_b, &alive_a))
+		ssa_store_set_pulse(a->store, text_b, &problem);
+	if (!problem)
+		return true;
+	g_propagate_error(error, problem);
+	return false;
+}
+
 bool ssa_push_once(struct ssa_store *from, struct ssa_store *to, bool both_ways, GBytes *key,
 		   struct ssa_manifest *manifest, uint64_t *moved, GError **error)
 {
@@ -113,7 +140,8 @@ bool ssa_push_once(struct ssa_store *from, struct ssa_store *to, bool both_ways,
 	*moved = 0;
 	memset(manifest, 0, sizeof(*manifest));
 	done = look(&a, key, error) && look(&b, key, error) &&
-	       level(&a, &b, both_ways, manifest, moved, error);
+	       level(&a, &b, both_ways, manifest, moved, error) &&
+	       (!manifest->term || level_pulse(&a, &b, both_ways, manifest->prefix, key, error));
 	if (a.bytes)
 		g_bytes_unref(a.bytes);
 	if (b.bytes)
@@ -142,8 +170,6 @@ struct ssa_push {
 	struct ssa_store *heard;	  /* of the listener */
 	GPtrArray *others;		  /* struct other */
 	struct ssa_manifest last;
-	uint64_t pulse_us; /* of the last pulse, by the clock of the calendar */
-	int64_t pulsed_us; /* monotonic; 0: never */
 };
 
 static bool must_stop(struct ssa_push *push)
@@ -151,28 +177,11 @@ static bool must_stop(struct ssa_push *push)
 	return atomic_load(&push->stop);
 }
 
-static bool send_pulse(struct ssa_push *push, GError **error)
-{
-	const struct ssa_push_config *config = &push->config;
-	struct ssa_alive alive = {push->last.term, push->last.epoch,
-				  MAX((uint64_t)g_get_real_time(), push->pulse_us + 1)};
-	g_autofree char *key = ssa_remote_key(config->prefix, "alive", 0);
-	g_autofree char *text = ssa_alive_text(&alive, config->prefix, config->key);
-	struct ssa_remote *remote = ssa_remote_open(config->shared, &config->options, error);
-	bool sent = remote && ssa_remote_set(remote, key, text, 0, error);
-
-	ssa_remote_close(remote);
-	push->pulse_us = alive.time_us;
-	push->pulsed_us = g_get_monotonic_time();
-	return sent;
-}
-
 static void tell_moved(struct ssa_push *push, const struct ssa_manifest *manifest, uint64_t moved)
 {
 	if (!ssa_manifest_compare(manifest, &push->last))
 		return;
 	push->last = *manifest;
-	push->pulsed_us = 0;
 	say(LOG_INFO,
 	    "term %" G_GUINT64_FORMAT ", epoch %" G_GUINT64_FORMAT ": %" G_GUINT64_FORMAT
 	    " octets copied",
@@ -190,9 +199,6 @@ static bool work(struct ssa_push *push, GError **error)
 		return false;
 	if (manifest.term)
 		tell_moved(push, &manifest, moved);
-	if (push->last.term && (!push->pulsed_us || g_get_monotonic_time() - push->pulsed_us >=
-							    SSA_ALIVE_S * G_USEC_PER_SEC))
-		return send_pulse(push, error);
 	return true;
 }
 

@@ -4,7 +4,7 @@
  * server, are brought level: both get the newer one by term, then by epoch. If this SM is MASTER,
  * that goes out; if another one is, its epoch comes in, so that this one continues from there when
  * it becomes MASTER. What is newer at other cores is taken from there, so the server of each core
- * is alike. And the pulse of the core (alive.h).
+ * is alike. The pulse of the daemon that is MASTER (ssa/wire/alive.h) goes the same ways.
  */
 #ifndef SSA_NODE_PUSH_H
 #define SSA_NODE_PUSH_H
@@ -28,9 +28,9 @@ struct ssa_push *ssa_push_start(const struct ssa_push_config *config);
 void ssa_push_stop(struct ssa_push *push); /* NULL is fine */
 
 /*
- * Once: copies the epoch of one store into the other if that has none, or an older one; with
- * both_ways, also back. manifest: of the newer. *moved: octets of chunks that were copied. False
- * and error.
+ * Once: copies the epoch of one store into the other if that has none, or an older one, and the
+ * pulse as well; with both_ways, also back. manifest: of the newer. *moved: octets of chunks that
+ * were copied. False and error.
  */
 bool ssa_push_once(struct ssa_store *from, struct ssa_store *to, bool both_ways, GBytes *key,
 		   struct ssa_manifest *manifest, uint64_t *moved, GError **error);

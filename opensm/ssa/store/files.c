@@ -8,6 +8,7 @@
  *                          are not used any more (kept.h)
  *    DIR/manifest          written after all that
  *    DIR/epoch             for the writer: "TERM EPOCH" of the manifest
+ *    DIR/alive             the pulse
  *
  * Everything is written under a temporary name, to the disk, and then renamed; before the manifest
  * the directories of the chunks are on the disk as well. So a crash at any moment leaves the old
@@ -31,6 +32,7 @@
 
 #include "complib/file.h"
 #include "ssa/store/kept.h"
+#include "ssa/wire/alive.h"
 
 #define DIRECTORY_MODE 0755
 #define FILE_MODE 0644
@@ -588,6 +590,30 @@ static bool files_publish(struct ssa_store *store, const struct ssa_publication 
 	return published;
 }
 
+/* ---- the pulse ---- */
+
+static bool files_set_pulse(struct ssa_store *store, GBytes *text, GError **error)
+{
+	struct files_store *files = (struct files_store *)store;
+
+	return enter(files, error) && write_own(files, "alive", g_bytes_get_data(text, NULL),
+						g_bytes_get_size(text), error);
+}
+
+static GBytes *files_pulse(struct ssa_store *store, GError **error)
+{
+	struct files_store *files = (struct files_store *)store;
+	GBytes *text;
+	struct stat st;
+
+	if (!enter(files, error))
+		return NULL;
+	text = read_at(files->fd, "alive", SSA_ALIVE_MAX, &st);
+	if (!text && errno != ENOENT)
+		unreadable(files, "alive", errno, error);
+	return text;
+}
+
 /* ---- waiting ---- */
 
 static bool has_changed(const struct files_store *files)
@@ -674,5 +700,7 @@ const struct ssa_store_kind ssa_store_files = {
 	.publish = files_publish,
 	.manifest = files_manifest,
 	.get_many = files_get_many,
+	.set_pulse = files_set_pulse,
+	.pulse = files_pulse,
 	.wait = files_wait,
 };

@@ -22,6 +22,7 @@
 #include "ssa/store/kept.h"
 #include "ssa/store/resp.h"
 #include "ssa/store/store_private.h"
+#include "ssa/wire/alive.h"
 
 #define PORT 6379
 #define BATCH_OCTETS (1u << 20)
@@ -396,6 +397,34 @@ static GBytes *redis_manifest(struct ssa_store *store, GError **error)
 	return manifest;
 }
 
+/* ---- the pulse ---- */
+
+static bool redis_set_pulse(struct ssa_store *store, GBytes *text, GError **error)
+{
+	struct redis_store *redis = (struct redis_store *)store;
+	int64_t deadline_us = deadline_of(redis);
+
+	if (!connected(redis, deadline_us, error))
+		return false;
+	add_value(redis, "SET", "alive", "", g_bytes_get_data(text, NULL), g_bytes_get_size(text));
+	return send_all(redis, &redis->link, deadline_us, error) &&
+	       read_status(redis, &redis->link, "the pulse", "OK", deadline_us, error);
+}
+
+static GBytes *redis_pulse(struct ssa_store *store, GError **error)
+{
+	struct redis_store *redis = (struct redis_store *)store;
+	int64_t deadline_us = deadline_of(redis);
+	GBytes *text = NULL;
+
+	if (!connected(redis, deadline_us, error))
+		return NULL;
+	add_key(redis, redis->link, "GET", "alive", "");
+	if (send_all(redis, &redis->link, deadline_us, error))
+		read_bytes(redis, "the pulse", SSA_ALIVE_MAX, &text, deadline_us, error);
+	return text;
+}
+
 /* ---- publishing ---- */
 
 /* Whether all chunks of an epoch are there, and it may follow the one that is published. */
@@ -705,5 +734,7 @@ const struct ssa_store_kind ssa_store_redis = {
 	.publish = redis_publish,
 	.manifest = redis_manifest,
 	.get_many = redis_get_many,
+	.set_pulse = redis_set_pulse,
+	.pulse = redis_pulse,
 	.wait = redis_wait,
 };

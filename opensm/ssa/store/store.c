@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "ssa/wire/alive.h"
+
 #define TIMEOUT_MS 5000u
 #define KEEP_S 60u
 
@@ -266,6 +268,25 @@ GBytes *ssa_store_get(struct ssa_store *store, const char *name, GError **error)
 	if (ssa_store_get_many(store, &name, 1, &frame, error) && !frame)
 		ssa_store_error(store, error, SSA_STORE_ERROR_ABSENT, "has no chunk %s", name);
 	return frame;
+}
+
+bool ssa_store_set_pulse(struct ssa_store *store, const char *text, GError **error)
+{
+	g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
+	GError *problem = NULL;
+
+	if (check_writer(store, "the pulse", bytes, SSA_ALIVE_MAX, &problem))
+		store->kind->set_pulse(store, bytes, &problem);
+	return done(store, problem, error);
+}
+
+char *ssa_store_pulse(struct ssa_store *store, GError **error)
+{
+	GError *problem = NULL;
+	g_autoptr(GBytes) bytes = store->kind->pulse(store, &problem);
+
+	done(store, problem, error);
+	return bytes ? g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes)) : NULL;
 }
 
 /* ---- waiting ---- */

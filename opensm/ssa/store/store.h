@@ -85,6 +85,14 @@ bool ssa_store_get_many(struct ssa_store *store, const char *const *names, unsig
 			GBytes **frames, GError **error);
 
 /*
+ * The pulse (ssa/wire/alive.h): text of at most SSA_ALIVE_MAX octets beside the manifest. It takes
+ * part in no publication, and ends no wait. ssa_store_pulse(): g_free() it; NULL without an error:
+ * none yet.
+ */
+bool ssa_store_set_pulse(struct ssa_store *store, const char *text, GError **error);
+char *ssa_store_pulse(struct ssa_store *store, GError **error);
+
+/*
  * Waits until there may be another manifest than the one that was read last, or for that time;
  * false and an error if the store is lost. The first wait, and the first one after an error, may
  * return at once, so read the manifest after each. Returns at once after ssa_store_cancel().

@@ -29,6 +29,8 @@ struct ssa_store_kind {
 	GBytes *(*manifest)(struct ssa_store *store, GError **error);
 	bool (*get_many)(struct ssa_store *store, const char *const *names, unsigned int n,
 			 GBytes **frames, GError **error);
+	bool (*set_pulse)(struct ssa_store *store, GBytes *text, GError **error);
+	GBytes *(*pulse)(struct ssa_store *store, GError **error);
 	bool (*wait)(struct ssa_store *store, unsigned int timeout_ms, GError **error);
 };
 

@@ -8,7 +8,7 @@
  *    opensm:ssa:PREFIX:node:GUID      what a node says of itself (member.h)
  *    opensm:ssa:PREFIX:parents:GUID   what the core answers
  *    opensm:ssa:PREFIX:tree           all nodes, for ssadmin and for a core that starts (tree.h)
- *    opensm:ssa:PREFIX:alive          that the core lives (alive.h)
+ *    opensm:ssa:PREFIX:alive          the pulse of the daemon that is MASTER (ssa/wire/alive.h)
  *    opensm:ssa:PREFIX:join           the channel on which nodes say that they have said something
  */
 #ifndef SSA_TREE_REMOTE_H

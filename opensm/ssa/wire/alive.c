@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "ssa/tree/alive.h"
+#include "ssa/wire/alive.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,25 +24,34 @@ char *ssa_alive_text(const struct ssa_alive *alive, uint64_t prefix, GBytes *key
 	return g_strdup_printf(TEXT " %s", alive->term, alive->epoch, alive->time_us, mac);
 }
 
-bool ssa_alive_parse(const char *text, uint64_t prefix, GBytes *key, struct ssa_alive *alive)
+/* Takes as long wherever they differ. */
+static bool is_same(const char *a, const char *b)
 {
-	g_autofree char *right = NULL;
-	const char *mac = strrchr(text, ' ');
 	guint8 differs = 0;
 
-	if (!mac ||
-	    sscanf(text,
-		   "%20" G_GINT64_MODIFIER "u %20" G_GINT64_MODIFIER "u %20" G_GINT64_MODIFIER "u",
-		   &alive->term, &alive->epoch, &alive->time_us) != 3)
+	if (strlen(a) != strlen(b))
 		return false;
-	if (!key)
-		return true;
-	right = sign(alive, prefix, key);
-	if (strlen(mac + 1) != strlen(right))
-		return false;
-	for (size_t i = 0; right[i]; i++)
-		differs |= (guint8)(mac[1 + i] ^ right[i]);
+	for (size_t i = 0; a[i]; i++)
+		differs |= (guint8)(a[i] ^ b[i]);
 	return !differs;
+}
+
+bool ssa_alive_parse(const char *text, uint64_t prefix, GBytes *key, struct ssa_alive *alive)
+{
+	const char *mac = strrchr(text, ' ');
+	g_autofree char *right = NULL;
+	struct ssa_alive read;
+
+	if (!mac || sscanf(text,
+			   "%20" G_GINT64_MODIFIER "u %20" G_GINT64_MODIFIER
+			   "u %20" G_GINT64_MODIFIER "u",
+			   &read.term, &read.epoch, &read.time_us) != 3)
+		return false;
+	right = sign(&read, prefix, key);
+	if (key && !is_same(mac + 1, right))
+		return false;
+	*alive = read;
+	return true;
 }
 
 bool ssa_alive_is_news(const struct ssa_alive *alive, const struct ssa_alive *last)
