@@ -7,7 +7,6 @@
 #include "subnet/path.h"
 
 #define RATE_CODES 64
-#define RATE_KINDS 8
 
 /* ---- order ---- */
 
@@ -96,41 +95,97 @@ static void number_rows(const struct fabric *fabric, struct ssa_index *index)
 
 /* ---- tables ---- */
 
-/* The kind of a device by the rates that it knows, as policy_rate_of_end() tells them apart. */
-static unsigned int rate_kind(const struct iba_port_info *info)
-{
-	bool has_mask2 = info->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
-	unsigned int caps = has_mask2 ? info->capability_mask2 : 0;
-	unsigned int fast = IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_SPEED_NDR |
-			    IBA_PORT_CAP2_LINK_SPEED_XDR;
+/*
+ * The rows of RATES as they arise: row 0 is the operator's limit, and each other one is what devices
+ * with certain capabilities know.
+ */
+struct rates {
+	uint8_t *rows;
+	unsigned int n;
+	GArray *known; /* struct rates_of */
+};
 
-	return (info->capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS ? 1u : 0) |
-	       (caps & fast ? 2u : 0) | (caps & IBA_PORT_CAP2_LINK_WIDTH_2X ? 4u : 0);
+/* All on which policy_rate_of_end() depends, and its row. */
+struct rates_of {
+	uint32_t capability_mask;
+	uint16_t capability_mask2;
+	unsigned int row;
+};
+
+static unsigned int find_row(const uint8_t *rows, unsigned int n, const uint8_t *row)
+{
+	unsigned int i = 1;
+
+	while (i < n && memcmp(rows + (size_t)i * RATE_CODES, row, RATE_CODES) != 0)
+		i++;
+	return i;
 }
 
-static void make_rates(const struct options *options, struct ssa_made *made)
+static unsigned int add_row(struct rates *rates, const struct iba_port_info *info)
 {
-	uint8_t *rates = g_malloc0((1 + RATE_KINDS) * RATE_CODES);
+	uint8_t row[RATE_CODES];
+	unsigned int at;
 
 	for (unsigned int code = 0; code < RATE_CODES; code++)
-		rates[code] = policy_known_rate(options, (uint8_t)code);
-	for (unsigned int kind = 0; kind < RATE_KINDS; kind++) {
-		const struct iba_port_info info = {
-			.capability_mask = IBA_PORT_CAP_CAPABILITY_MASK2 |
-					   (kind & 1 ? IBA_PORT_CAP_EXTENDED_SPEEDS : 0),
-			.capability_mask2 = (kind & 2 ? IBA_PORT_CAP2_LINK_SPEED_HDR : 0) |
-					    (kind & 4 ? IBA_PORT_CAP2_LINK_WIDTH_2X : 0),
-		};
-
-		for (unsigned int code = 0; code < RATE_CODES; code++)
-			rates[(1 + kind) * RATE_CODES + code] =
-				policy_rate_of_end(&info, (uint8_t)code);
+		row[code] = policy_rate_of_end(info, (uint8_t)code);
+	at = find_row(rates->rows, rates->n, row);
+	if (at == rates->n) {
+		rates->rows = g_realloc(rates->rows, (size_t)++rates->n * RATE_CODES);
+		memcpy(rates->rows + (size_t)at * RATE_CODES, row, RATE_CODES);
 	}
-	ssa_made_put(made, SSA_RATES, rates, 1 + RATE_KINDS, RATE_CODES);
+	return at;
 }
 
-static void put_endport(const struct ssa_source *source, const struct ssa_index *index, uint32_t i,
-			struct ssa_endport *row)
+static unsigned int rates_row(struct rates *rates, const struct iba_port_info *info)
+{
+	struct rates_of new = {info->capability_mask, info->capability_mask2, 0};
+
+	for (guint i = 0; i < rates->known->len; i++) {
+		const struct rates_of *old = &g_array_index(rates->known, struct rates_of, i);
+
+		if (old->capability_mask == new.capability_mask &&
+		    old->capability_mask2 == new.capability_mask2)
+			return old->row;
+	}
+	new.row = add_row(rates, info);
+	g_array_append_val(rates->known, new);
+	return new.row;
+}
+
+static void rates_init(struct rates *rates, const struct options *options)
+{
+	rates->rows = g_malloc(RATE_CODES);
+	rates->n = 1;
+	rates->known = g_array_new(FALSE, FALSE, sizeof(struct rates_of));
+	for (unsigned int code = 0; code < RATE_CODES; code++)
+		rates->rows[code] = policy_known_rate(options, (uint8_t)code);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return memcmp(a, b, RATE_CODES);
+}
+
+/* Sorts the rows, so that which port is the first of its kind makes no difference. */
+static void put_rates(struct rates *rates, struct ssa_endport *ports, uint32_t n_ports,
+		      struct ssa_made *made)
+{
+	uint8_t *sorted = g_memdup2(rates->rows, (size_t)rates->n * RATE_CODES);
+	g_autofree uint8_t *place = g_malloc(rates->n);
+
+	qsort(sorted + RATE_CODES, rates->n - 1, RATE_CODES, compare_rows);
+	for (unsigned int i = 1; i < rates->n; i++)
+		place[i] = (uint8_t)find_row(sorted, rates->n,
+					     rates->rows + (size_t)i * RATE_CODES);
+	for (uint32_t i = 0; i < n_ports; i++)
+		ports[i].rates = place[ports[i].rates];
+	ssa_made_put(made, SSA_RATES, sorted, rates->n, RATE_CODES);
+	g_free(rates->rows);
+	g_array_unref(rates->known);
+}
+
+static void put_endport(const struct ssa_source *source, const struct ssa_index *index,
+			struct rates *rates, uint32_t i, struct ssa_endport *row)
 {
 	const struct fabric *fabric = source->view->subnet->fabric;
 	const struct fabric_port *port = &fabric->ports[index->endport[i]];
@@ -147,7 +202,7 @@ static void put_endport(const struct ssa_source *source, const struct ssa_index 
 		.kind = fabric->nodes[port->node].type,
 		.own = own,
 		.inside = subnet_view_inner_way(source->view, index->endport[i]),
-		.rates = (uint8_t)(1 + rate_kind(&port->info)),
+		.rates = (uint8_t)rates_row(rates, &port->info),
 		.port = port->num,
 	};
 }
@@ -159,13 +214,16 @@ static void make_endports(const struct ssa_source *source, const struct ssa_inde
 	struct ssa_endport *rows = g_new0(struct ssa_endport, index->n_endports + 1);
 	const uint32_t size = ssa_table_row_size(SSA_DESCRIPTIONS);
 	char *names = g_malloc0((size_t)index->n_endports * size + 1);
+	struct rates rates;
 
+	rates_init(&rates, source->view->subnet->options);
 	for (uint32_t i = 0; i < index->n_endports; i++) {
 		uint32_t node = fabric->ports[index->endport[i]].node;
 
-		put_endport(source, index, i, &rows[i]);
+		put_endport(source, index, &rates, i, &rows[i]);
 		g_strlcpy(names + (size_t)i * size, fabric->nodes[node].description, size);
 	}
+	put_rates(&rates, rows, index->n_endports, made);
 	ssa_made_put(made, SSA_ENDPORTS, rows, index->n_endports, sizeof(*rows));
 	ssa_made_put(made, SSA_DESCRIPTIONS, names, index->n_endports, size);
 }
@@ -244,5 +302,4 @@ void ssa_make_ports(const struct ssa_source *source, struct ssa_index *index, st
 	make_switches(subnet->fabric, index, made);
 	make_aliases(source, index, made);
 	make_prefixes(source, index, made);
-	make_rates(subnet->options, made);
 }
