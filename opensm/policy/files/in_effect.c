@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complib/file.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/prefix_routes.h"
 #include "policy/files/route_files.h"
@@ -89,10 +90,10 @@ static void add_partitions(GChecksum *sum, const struct in_effect *in)
 	partition_rules_unref(rules);
 }
 
-static void add_qos(GChecksum *sum, const struct in_effect *in)
+/* Without comments, empty lines and blanks at the ends of lines. */
+static void add_lines(GChecksum *sum, const char *text)
 {
-	struct qos_policy *policy = slot_take(&in->context->qos_policy);
-	g_auto(GStrv) lines = g_strsplit(policy->text ? policy->text : "", "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
 
 	for (unsigned int i = 0; lines[i]; i++) {
 		lines[i][strcspn(lines[i], "#")] = '\0';
@@ -100,6 +101,13 @@ static void add_qos(GChecksum *sum, const struct in_effect *in)
 		if (*lines[i])
 			add_text(sum, lines[i]);
 	}
+}
+
+static void add_qos(GChecksum *sum, const struct in_effect *in)
+{
+	struct qos_policy *policy = slot_take(&in->context->qos_policy);
+
+	add_lines(sum, policy->text);
 	qos_policy_unref(policy);
 }
 
@@ -302,6 +310,29 @@ static void add_seed(GChecksum *sum, const struct in_effect *in)
 	g_checksum_update(sum, seed, (gssize)length);
 }
 
+/* ---- of the Scalable SA, which reads them itself ---- */
+
+static void add_ssa_key(GChecksum *sum, const struct in_effect *in)
+{
+	const char *file = in->options->ssa_key_file;
+	char *text = file ? file_read(file, FILE_MAX_CONFIG, NULL, NULL) : NULL;
+
+	if (!text)
+		return;
+	text[strcspn(text, "\r\n")] = '\0';
+	add_text(sum, text);
+	explicit_bzero(text, strlen(text));
+	g_free(text);
+}
+
+static void add_ssa_addresses(GChecksum *sum, const struct in_effect *in)
+{
+	const char *file = in->options->ssa_address_file;
+	g_autofree char *text = file ? file_read(file, FILE_MAX_CONFIG, NULL, NULL) : NULL;
+
+	add_lines(sum, text);
+}
+
 static const struct {
 	enum option_id id;
 	void (*add)(GChecksum *sum, const struct in_effect *in);
@@ -324,6 +355,8 @@ static const struct {
 	{OPTION_lfts_file, add_lfts},
 	{OPTION_lid_matrix_dump_file, add_hops},
 	{OPTION_torus_config, add_torus},
+	{OPTION_ssa_key_file, add_ssa_key},
+	{OPTION_ssa_address_file, add_ssa_addresses},
 };
 
 static char *digest(const void *arg, enum option_id id)
