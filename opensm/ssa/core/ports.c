@@ -96,8 +96,8 @@ static void number_rows(const struct fabric *fabric, struct ssa_index *index)
 /* ---- tables ---- */
 
 /*
- * The rows of RATES as they arise: row 0 is the operator's limit, and each other one is what devices
- * with certain capabilities know.
+ * The rows of RATES as they arise: row 0 is the operator's limit, each other one what devices with
+ * certain capabilities know.
  */
 struct rates {
 	uint8_t *rows;
