@@ -198,5 +198,8 @@ UNKNOWN = {
 UNKNOWN_CLASSES = {0x21}
 
 # Not in any MAD here: GIDs are taken as a whole; these classes are not used; SMs of ours exchange
-# data in the reserved octets of SMInfo.
-NOT_SAMPLED = 'gid.* vendor_header.* trap_b_key.* sm_ability.*'
+# data in the reserved octets of SMInfo; what congestion control was before its errata is not sent.
+NOT_SAMPLED = '''
+    gid.* vendor_header.* trap_b_key.* sm_ability.* congestion_log_ca_old.*
+    congestion_log_event_ca_old.* ca_congestion_setting_packed.* ca_congestion_entry_packed.*
+    congestion_control_table_packed.*'''
