@@ -3,22 +3,13 @@
  * Commands about traffic, errors, agents and counters, which the daemon's console and osmsim share.
  * A NODE is a description, its unambiguous beginning or a GUID.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "libvendor/sim/sim_private.h"
+#include "libvendor/sim/words.h"
 
 #define LINES_MAX 1000 /* of a list */
 #define SIZE_USUAL 2048
-
-struct words {
-	struct sim *sim;
-	char **at;
-	unsigned int n;
-	GString *out;
-};
 
 static const char *const kind_names[SIM_PMA_BITS] = {
 #define SIM_AGENT(name, text, help) text,
@@ -32,66 +23,6 @@ static const char *const kind_help[SIM_PMA_BITS] = {
 
 /* ---- words ---- */
 
-G_GNUC_PRINTF(2, 3) static bool fail(const struct words *words, const char *format, ...)
-{
-	va_list args;
-
-	g_string_truncate(words->out, 0);
-	va_start(args, format);
-	g_string_append_vprintf(words->out, format, args);
-	va_end(args);
-	return false;
-}
-
-static struct sim_node *by_prefix(const struct sim *sim, const char *name)
-{
-	struct sim_node *found = NULL;
-
-	for (unsigned int i = 0; i < sim->n_nodes; i++) {
-		if (!g_str_has_prefix(sim->nodes[i].description, name))
-			continue;
-		if (found)
-			return NULL; /* ambiguous */
-		found = &sim->nodes[i];
-	}
-	return found;
-}
-
-struct sim_node *sim_find_node(const struct sim *sim, const char *name)
-{
-	int index = *name ? sim_find_name(sim, name) : -1;
-	uint64_t guid;
-	char *end;
-
-	if (!*name)
-		return NULL;
-	if (index < 0 && g_str_has_prefix(name, "0x")) {
-		guid = g_ascii_strtoull(name, &end, 16);
-		index = *end ? -1 : sim_find_guid(sim, guid);
-	}
-	return index >= 0 ? &sim->nodes[index] : by_prefix(sim, name);
-}
-
-static struct sim_node *node_at(const struct words *words, unsigned int word)
-{
-	struct sim_node *node = sim_find_node(words->sim, words->at[word]);
-
-	if (!node)
-		fail(words, "no node, or more than one, is called '%s'", words->at[word]);
-	return node;
-}
-
-static bool number(const struct words *words, const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = g_ascii_strtoull(text, &end, 0);
-	if (errno || end == text || *end || !g_ascii_isdigit(*text) || *value > max)
-		return fail(words, "'%s' is not a number from 0 to %" PRIu64, text, max);
-	return true;
-}
-
 /* A number with K, M, G or T behind it, or a percentage of the link if percent is not NULL. */
 static bool rate_of(const struct words *words, const char *text, double max, bool *percent,
 		    double *rate)
@@ -102,45 +33,32 @@ static bool rate_of(const struct words *words, const char *text, double max, boo
 
 	*rate = g_ascii_strtod(text, &end);
 	if (end == text || !g_ascii_isdigit(*text))
-		return fail(words, "'%s' is not a rate", text);
+		return words_fail(words, "'%s' is not a rate", text);
 	if (percent && !strcmp(end, "%")) {
 		*percent = true;
 		*rate /= 100;
 		return (*rate >= 0 && *rate <= 10) ||
-		       fail(words, "'%s' is not a share of a link, at most 1000%%", text);
+		       words_fail(words, "'%s' is not a share of a link, at most 1000%%", text);
 	}
 	unit = *end ? strchr(units, g_ascii_toupper(*end)) : NULL;
 	for (const char *up = units; unit && up <= unit; up++)
 		*rate *= 1000;
 	if ((*end && (!unit || end[1])) || !(*rate >= 0 && *rate <= max))
-		return fail(words, "'%s' is not a rate from 0 to %.0f, with K, M, G or T%s", text,
-			    max, percent ? ", or in % of the link" : "");
-	return true;
-}
-
-static bool port_at(const struct words *words, unsigned int word, const struct sim_port **port)
-{
-	const struct sim_node *node = node_at(words, word);
-	uint64_t n;
-
-	if (!node || !number(words, words->at[word + 1], UINT8_MAX, &n))
-		return false;
-	if (n < 1 || n > node->num_ports)
-		return fail(words, "'%s' has ports 1 to %u", node->description, node->num_ports);
-	*port = &node->ports[n];
+		return words_fail(words, "'%s' is not a rate from 0 to %.0f, with K, M, G or T%s",
+				  text, max, percent ? ", or in % of the link" : "");
 	return true;
 }
 
 /* The first port of a host with a cable. */
 static const struct sim_port *host_port(const struct words *words, unsigned int word)
 {
-	const struct sim_node *node = node_at(words, word);
+	const struct sim_node *node = words_node(words, word);
 
 	for (unsigned int i = 1; node && !node->sw && i <= node->num_ports; i++)
 		if (node->ports[i].peer)
 			return &node->ports[i];
 	if (node)
-		fail(words, "'%s' is not a host with a cable", node->description);
+		words_fail(words, "'%s' is not a host with a cable", node->description);
 	return NULL;
 }
 
@@ -185,10 +103,11 @@ static bool flow_options(const struct words *words, unsigned int word, struct si
 		bool size = !strcmp(words->at[word], "size");
 
 		if (!size && strcmp(words->at[word], "sl") != 0)
-			return fail(words, "'%s' is neither size nor sl", words->at[word]);
+			return words_fail(words, "'%s' is neither size nor sl", words->at[word]);
 		if (word + 1 == words->n)
-			return fail(words, "%s needs a number", words->at[word]);
-		if (!number(words, words->at[word + 1], size ? SIM_FLOW_SIZE_MAX : 15, &value))
+			return words_fail(words, "%s needs a number", words->at[word]);
+		if (!words_number(words, words->at[word + 1], size ? SIM_FLOW_SIZE_MAX : 15,
+				  &value))
 			return false;
 		if (size)
 			flow->size = (unsigned int)value;
@@ -204,7 +123,7 @@ static bool traffic_add(const struct words *words)
 	struct sim_flow flow = {0};
 
 	if (words->n < 5)
-		return fail(words, "usage: traffic add SRC DST RATE [size N] [sl N]");
+		return words_fail(words, "usage: traffic add SRC DST RATE [size N] [sl N]");
 	from = host_port(words, 2);
 	to = from ? host_port(words, 3) : NULL;
 	if (!to || !rate_of(words, words->at[4], SIM_FLOW_RATE_MAX, &flow.of_link, &flow.rate) ||
@@ -215,7 +134,8 @@ static bool traffic_add(const struct words *words)
 	flow.to_node = to->node->index;
 	flow.to_port = to->number;
 	return sim_traffic_add(words->sim, &flow) ||
-	       fail(words, "a flow has two ends, and there are at most %u flows", SIM_FLOWS_MAX);
+	       words_fail(words, "a flow has two ends, and there are at most %u flows",
+			  SIM_FLOWS_MAX);
 }
 
 static bool traffic_random(const struct words *words)
@@ -224,14 +144,14 @@ static bool traffic_random(const struct words *words)
 	uint64_t n;
 
 	if (words->n < 4)
-		return fail(words, "usage: traffic random N RATE [size N] [sl N]");
-	if (!number(words, words->at[2], SIM_FLOWS_MAX, &n) ||
+		return words_fail(words, "usage: traffic random N RATE [size N] [sl N]");
+	if (!words_number(words, words->at[2], SIM_FLOWS_MAX, &n) ||
 	    !rate_of(words, words->at[3], SIM_FLOW_RATE_MAX, &like.of_link, &like.rate) ||
 	    !flow_options(words, 4, &like))
 		return false;
 	return sim_traffic_random(words->sim, (unsigned int)n, &like) ||
-	       fail(words, "it needs two hosts with cables, and there are at most %u flows",
-		    SIM_FLOWS_MAX);
+	       words_fail(words, "it needs two hosts with cables, and there are at most %u flows",
+			  SIM_FLOWS_MAX);
 }
 
 static bool traffic_clear(const struct words *words)
@@ -246,10 +166,10 @@ static bool traffic_discard(const struct words *words)
 	char *end;
 
 	if (words->n != 3)
-		return fail(words, "usage: traffic discard SHARE");
+		return words_fail(words, "usage: traffic discard SHARE");
 	share = g_ascii_strtod(words->at[2], &end);
 	if (end == words->at[2] || *end || !(share >= 0 && share <= 1))
-		return fail(words, "'%s' is not a share from 0 to 1", words->at[2]);
+		return words_fail(words, "'%s' is not a share from 0 to 1", words->at[2]);
 	sim_traffic_discard(words->sim, share);
 	return true;
 }
@@ -290,15 +210,16 @@ static bool errors_set(const struct words *words)
 	double rate;
 
 	if (words->n != 5)
-		return fail(words, "usage: errors NODE PORT COUNTER|cable RATE, list or clear");
-	if (!port_at(words, 1, &port))
+		return words_fail(words,
+				  "usage: errors NODE PORT COUNTER|cable RATE, list or clear");
+	if (!words_port(words, 1, &port))
 		return false;
 	if (strcmp(words->at[3], "cable") != 0 && !sim_find_counter(words->at[3], &which))
-		return fail(words, "there is no counter '%s'", words->at[3]);
+		return words_fail(words, "there is no counter '%s'", words->at[3]);
 	if (!rate_of(words, words->at[4], SIM_ERROR_RATE_MAX, NULL, &rate))
 		return false;
 	return sim_errors_set(words->sim, port->node->index, port->number, which, rate) ||
-	       fail(words, "a rate is at most %.0f", SIM_ERROR_RATE_MAX);
+	       words_fail(words, "a rate is at most %.0f", SIM_ERROR_RATE_MAX);
 }
 
 /* ---- agents ---- */
@@ -369,9 +290,10 @@ static bool change_redirect(const struct words *words, unsigned int word, struct
 	uint64_t values[] = {0, IBA_QP1, 0xFFFF, IBA_QP1_Q_KEY};
 
 	if (word == words->n || words->n - word > G_N_ELEMENTS(values))
-		return fail(words, "redirect is the last, with LID|GUID [QP [P_KEY [Q_KEY]]]");
+		return words_fail(words,
+				  "redirect is the last, with LID|GUID [QP [P_KEY [Q_KEY]]]");
 	for (unsigned int i = 0; word + i < words->n; i++)
-		if (!number(words, words->at[word + i], limits[i], &values[i]))
+		if (!words_number(words, words->at[word + i], limits[i], &values[i]))
 			return false;
 	change->redirects = true;
 	change->to = (struct sim_redirect){
@@ -399,13 +321,14 @@ static bool read_change(const struct words *words, struct change *change)
 				.usual = true, .sets_status = true, .ends_redirect = true};
 		} else if (!strcmp(word, "status")) {
 			if (++i == words->n)
-				return fail(words, "status needs a number");
-			if (!number(words, words->at[i], UINT16_MAX, &status))
+				return words_fail(words, "status needs a number");
+			if (!words_number(words, words->at[i], UINT16_MAX, &status))
 				return false;
 			change->sets_status = true;
 			change->status = (uint16_t)status;
 		} else if (!change_kind(word, change)) {
-			return fail(words, "'%s' is not a kind of agent; see agent list", word);
+			return words_fail(words, "'%s' is not a kind of agent; see agent list",
+					  word);
 		}
 	}
 	return true;
@@ -431,7 +354,7 @@ static bool agent_set(const struct words *words)
 	struct change change = {0};
 
 	if (!switches && !hosts) {
-		only = node_at(words, 1);
+		only = words_node(words, 1);
 		if (!only)
 			return false;
 	}
@@ -452,8 +375,9 @@ static bool agent_set(const struct words *words)
 
 static bool agent_usage(const struct words *words)
 {
-	return words->n >= 2 ? agent_set(words)
-			     : fail(words, "usage: agent NODE|switches|hosts [KIND...], or list");
+	return words->n >= 2
+		       ? agent_set(words)
+		       : words_fail(words, "usage: agent NODE|switches|hosts [KIND...], or list");
 }
 
 /* ---- counters ---- */
@@ -463,8 +387,8 @@ static bool counters(const struct words *words)
 	const struct sim_port *port;
 
 	if (words->n != 3)
-		return fail(words, "usage: counters NODE PORT");
-	if (!port_at(words, 1, &port))
+		return words_fail(words, "usage: counters NODE PORT");
+	if (!words_port(words, 1, &port))
 		return false;
 	for (unsigned int i = 0; i < SIM_PORT_COUNTERS; i++) {
 		uint64_t n = sim_true_count(words->sim, port->node->index, port->number, i);
@@ -500,6 +424,6 @@ bool sim_command(struct sim *sim, char **at, unsigned int n, GString *out)
 		    (!commands[i].word || (n > 1 && !strcmp(commands[i].word, at[1]))))
 			return commands[i].run(&words);
 	if (n && !strcmp(at[0], "traffic"))
-		return fail(&words, "usage: traffic add|random|discard|list|clear");
-	return fail(&words, "expected traffic, errors, agent or counters");
+		return words_fail(&words, "usage: traffic add|random|discard|list|clear");
+	return words_fail(&words, "expected traffic, errors, agent or counters");
 }

@@ -27,4 +27,5 @@ libsim_a_SOURCES = \
 	libvendor/sim/topology_planes.c \
 	libvendor/sim/topology_wide.c \
 	libvendor/sim/traffic.c libvendor/sim/traffic.h \
-	libvendor/sim/trap.c
+	libvendor/sim/trap.c \
+	libvendor/sim/words.c libvendor/sim/words.h

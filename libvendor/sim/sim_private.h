@@ -315,7 +315,7 @@ static inline bool sim_chance(struct sim *sim, double probability)
 	return probability > 0 && (double)(sim_draw(sim) >> 11) * 0x1p-53 < probability;
 }
 
-/* ---- command.c ---- */
+/* ---- words.c ---- */
 /* By description, its unambiguous beginning, or GUID; NULL: none. */
 struct sim_node *sim_find_node(const struct sim *sim, const char *name);
 
