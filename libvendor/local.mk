@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libiba.a libsim.a libumad.a libvendor.a
 noinst_HEADERS += include/vendor/vendor.h include/vendor/vendor_private.h include/vendor/sim.h \
+	include/vendor/sim_cc.h include/vendor/sim_cc_kind.def \
 	include/vendor/sim_agent.def include/vendor/sim_counter.def
 noinst_HEADERS += include/vendor/capture.h libvendor/capture_private.h
 libvendor_a_SOURCES = libvendor/vendor.c libvendor/admission.c libvendor/admission.h \

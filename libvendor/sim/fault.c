@@ -284,6 +284,7 @@ void sim_node_set(struct sim *sim, unsigned int index, bool up)
 		sim_trap_clear(node);
 		sim_node_reset(node);
 	}
+	node->cc_zero = actor_now(sim->actor);
 	for (unsigned int i = 1; i <= node->num_ports; i++)
 		sim_link_update(sim, &node->ports[i]);
 }

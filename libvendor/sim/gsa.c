@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The general services agents of every node (IBA 13.5): dispatch of management classes on QP1. A
- * client that bound a class as manager on the port has precedence (local.c asks it).
+ * client that bound a class as manager on the port has precedence (local.c asks it), but for
+ * congestion control.
  */
 #include "libvendor/sim/sim_private.h"
 

@@ -95,6 +95,20 @@ static void serve_gmp(struct sim_packet *packet)
 		sim_packet_free(packet);
 }
 
+/* The agent of congestion control is asked even where a manager of its class listens for traps. */
+static bool is_for_agent(const struct sim_port *port, const struct sim_packet *packet)
+{
+	return sim_gsa_serves(packet) &&
+	       (packet->data[SIM_MAD_CLASS] == IBA_CLASS_CC || !sim_client_takes(port, packet));
+}
+
+static bool is_repress(const struct sim_packet *packet)
+{
+	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_CC &&
+	       packet->data[SIM_MAD_METHOD] == IBA_METHOD_TRAP_REPRESS &&
+	       packet->dest_qp == IBA_QP1 && packet->q_key == IBA_QP1_Q_KEY;
+}
+
 static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 {
 	int index = sma_find_p_key(port, packet->p_key);
@@ -109,9 +123,9 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 		return;
 	}
 	packet->grh.p_key_index = index;
-	if (sim_gsa_serves(packet) && !sim_client_takes(port, packet))
+	if (is_for_agent(port, packet))
 		serve_gmp(packet);
-	else if (deliver_gmp(port, packet))
+	else if ((is_repress(packet) && sim_cc_repress(port, packet)) || deliver_gmp(port, packet))
 		sim_packet_free(packet);
 	else
 		sim_packet_drop(packet, "no client takes it there");

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libsim_a_SOURCES = \
 	libvendor/sim/agent.c libvendor/sim/agent.h \
-	libvendor/sim/cca.c \
+	libvendor/sim/cc/cc.h \
+	libvendor/sim/cc/cca.c \
+	libvendor/sim/cc/control.c \
+	libvendor/sim/cc/key.c \
+	libvendor/sim/cc/log.c \
+	libvendor/sim/cc/settings.c \
 	libvendor/sim/command.c \
 	libvendor/sim/counts.c \
 	libvendor/sim/fault.c \

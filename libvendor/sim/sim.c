@@ -138,6 +138,7 @@ void sim_free(struct sim *sim)
 		sim_trap_clear(node);
 		node->up = false;
 		sim_node_reset(node); /* frees its tables */
+		sim_cc_free(node);
 		g_free(node->sw);
 		g_free(node->description);
 		g_free(node->redirect);

@@ -35,6 +35,7 @@ enum sim_mad_offset {
 	SIM_MAD_ATTRIBUTE = 16,
 	SIM_MAD_MODIFIER = 20,
 	SIM_MAD_M_KEY = 24,
+	SIM_MAD_CC_KEY = 24,
 	SIM_MAD_DR_SLID = 32,
 	SIM_MAD_DR_DLID = 34,
 	SIM_MAD_SMP_DATA = 64,
@@ -77,6 +78,7 @@ struct sim_port {
 	struct sim_count *counts;  /* SIM_COUNT_DETAILS; NULL: nothing counted yet */
 	struct sim_count *details; /* the other ones */
 	struct timer *lease;	   /* of the M_Key; NULL: never started */
+	struct sim_cc *cc;	   /* what its CCA holds for it; NULL: never asked for */
 	GSList *agents;		   /* struct agent registered here */
 };
 
@@ -93,6 +95,7 @@ struct sim_trap {
 	struct sim *sim;
 	struct sim_port *port;
 	struct sim_trap *next; /* of this node */
+	uint8_t mgmt_class;    /* a LID-routed SMP, or congestion control */
 	unsigned int left;     /* times it will still be sent */
 	uint64_t tid;
 	struct iba_notice notice;
@@ -134,7 +137,8 @@ struct sim_node {
 	uint16_t pma_status; /* of all its answers; 0: it serves */
 	struct sim_redirect *redirect;
 	struct sim_samples *samples; /* of its PMA; NULL: none yet */
-	struct sim_cc *cc;	     /* of its CCA; NULL: never used */
+	struct sim_cca *cca;	     /* NULL: never asked nor changed */
+	uint64_t cc_zero;	     /* when the time of its CCA was 0 */
 };
 
 enum sim_stage {
@@ -435,9 +439,14 @@ uint16_t sim_samples(struct sim *sim, struct sim_node *node, uint16_t attribute,
 unsigned int sim_pma_tick(const struct sim_node *node); /* Tick of PortSamplesControl */
 void sim_samples_clear(struct sim_node *node);
 
-/* ---- cca.c ---- */
+/* ---- cc/ ---- */
 uint16_t sim_cca(struct sim_packet *packet);
-void sim_cc_clear(struct sim_node *node);
+void sim_cc_clear(struct sim_node *node); /* what its ports hold */
+void sim_cc_free(struct sim_node *node);
+/* Where its traps go; NULL: it sends none. Only the trap fields count. */
+const struct iba_class_port_info *sim_cc_trap_target(const struct sim_port *port);
+/* Handles a TrapRepress for this port. False if it matches no trap. */
+bool sim_cc_repress(struct sim_port *port, struct sim_packet *packet);
 
 /* ---- trap.c ---- */
 void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */
@@ -449,6 +458,12 @@ void sim_trap_key(const struct sim_packet *packet, struct sim_port *port, uint16
 void sim_trap_switch_p_key(const struct sim_packet *packet, const struct sim_port *port);
 /* Handles a TrapRepress for this port. False if it matches no trap of the node. */
 bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet);
+/* A GMP arrived with a wrong CC_Key: trap 0 of congestion control. */
+void sim_trap_cc_key(const struct sim_packet *packet, struct sim_port *port);
+/* Traps of a class that a port repeats: whether there is one, and its end. */
+bool sim_trap_is_repeated(const struct sim_port *port, uint8_t mgmt_class, uint64_t tid);
+void sim_trap_end(struct sim_port *port, uint8_t mgmt_class, uint64_t tid);
+void sim_trap_clear_class(struct sim_node *node, uint8_t mgmt_class);
 void sim_trap_clear(struct sim_node *node);
 
 /* ---- agent.c: clients ---- */
