@@ -82,6 +82,7 @@ struct sim_cc_view {
 	struct iba_class_port_info class_port_info;
 	struct iba_switch_congestion_setting switch_setting;
 	struct iba_switch_port_congestion_element port[256]; /* of a switch */
+	/* Those in effect: in the old form, since the last block of the table. */
 	struct iba_ca_congestion_setting ca_setting;
 	uint16_t ccti_limit;
 	struct iba_congestion_control_entry entry[SIM_CC_BLOCKS_MAX * SIM_CC_ENTRIES_A_BLOCK];

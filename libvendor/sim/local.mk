@@ -6,6 +6,7 @@ libsim_a_SOURCES = \
 	libvendor/sim/cc/control.c \
 	libvendor/sim/cc/key.c \
 	libvendor/sim/cc/log.c \
+	libvendor/sim/cc/old_form.c \
 	libvendor/sim/cc/settings.c \
 	libvendor/sim/command.c \
 	libvendor/sim/counts.c \

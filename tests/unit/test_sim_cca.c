@@ -420,6 +420,112 @@ START_TEST(test_large_table)
 }
 END_TEST
 
+/* ---- the form before the errata ---- */
+
+START_TEST(test_old_form_setting)
+{
+	struct iba_ca_congestion_setting_packed setting = {
+		.control_map = 3, .sl[15] = {.ccti_increase = 1, .ccti_timer = 150, .ccti_min = 2}};
+	struct iba_congestion_control_table_packed table = {.ccti_limit = 1};
+	struct iba_class_port_info class_port_info = {.trap_lid = 1};
+	struct iba_congestion_key_info key = {.cc_key = 5};
+	struct sim_cc_view view;
+
+	sim_cc_set(net->sim, host, SIM_CC_OLD_FORM);
+	cc_key = 99; /* not looked at */
+	ck_assert_int_eq(ASK(host, GET, CLASS_PORT_INFO, 0, class_port_info, &class_port_info), 0);
+	ck_assert_uint_eq(class_port_info.class_version, 1);
+	ck_assert_uint_eq(class_port_info.resp_time_value, 18);
+	ck_assert_int_eq(ASK(host, SET, CLASS_PORT_INFO, 0, class_port_info, &class_port_info),
+			 0xC);
+	ck_assert_int_eq(ASK(host, GET, CONGESTION_KEY_INFO, 0, congestion_key_info, &key), 0xC);
+	ck_assert_int_eq(ASK(host, GET, TIME_STAMP, 0, time_stamp, &key), 0xC);
+	ck_assert_int_eq(
+		ASK(host, SET, CA_CONGESTION_SETTING, 0, ca_congestion_setting_packed, &setting),
+		0);
+	ck_assert_uint_eq(setting.sl[15].ccti_timer, 150); /* the request, mirrored */
+	ck_assert_int_eq(
+		ASK(host, GET, CA_CONGESTION_SETTING, 0, ca_congestion_setting_packed, &setting),
+		0);
+	ck_assert_uint_eq(setting.sl[15].ccti_timer, 0); /* not in effect */
+	ck_assert_int_eq(ASK(host, SET, CONGESTION_CONTROL_TABLE, 0,
+			     congestion_control_table_packed, &table),
+			 0);
+	ck_assert_int_eq(
+		ASK(host, GET, CA_CONGESTION_SETTING, 0, ca_congestion_setting_packed, &setting),
+		0);
+	ck_assert_uint_eq(setting.sl[15].ccti_timer, 150);
+	ck_assert_uint_eq(setting.sl[15].ccti_min, 2);
+	ck_assert_uint_eq(setting.port_control, 1);
+	sim_cc_view(net->sim, host, 1, &view);
+	ck_assert_uint_eq(view.ca_setting.sl[15].ccti_increase, 1);
+	ck_assert_uint_eq(view.ccti_limit, 1);
+}
+END_TEST
+
+static const struct {
+	uint8_t method;
+	unsigned int block;
+	uint16_t limit;
+	int status;
+	uint16_t after; /* limit in effect, or answered to a Get */
+} old_tables[] = {
+	{IBA_METHOD_GET, 0, 0, 0, 63},	   {IBA_METHOD_GET, 1, 0, 0xC, 0},
+	{IBA_METHOD_SET, 0, 63, 0, 63},	   {IBA_METHOD_SET, 1, 127, 0, 127},
+	{IBA_METHOD_GET, 1, 0, 0, 127},	   {IBA_METHOD_SET, 1, 127, 0xC, 127},
+	{IBA_METHOD_SET, 0, 10, 0, 10},	   {IBA_METHOD_GET, 1, 0, 0xC, 0},
+	{IBA_METHOD_SET, 2, 191, 0xC, 10}, {IBA_METHOD_SET, 1, 100, 0, 47},
+};
+
+START_TEST(test_old_form_table)
+{
+	struct iba_congestion_control_table_packed table = {0};
+	struct sim_cc_view view;
+
+	sim_cc_set(net->sim, host, SIM_CC_OLD_FORM);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(old_tables); i++) {
+		table.ccti_limit = old_tables[i].limit;
+		table.entry[0].cct_multiplier = 7;
+		ck_assert_int_eq(ask_lid(net_lid(host), old_tables[i].method,
+					 IBA_ATTR_CONGESTION_CONTROL_TABLE, old_tables[i].block,
+					 &iba_congestion_control_table_packed_type, &table),
+				 old_tables[i].status);
+		sim_cc_view(net->sim, host, 1, &view);
+		if (old_tables[i].method == SET)
+			ck_assert_uint_eq(view.ccti_limit, old_tables[i].after);
+		else if (!old_tables[i].status)
+			ck_assert_uint_eq(table.ccti_limit, old_tables[i].after);
+	}
+	ck_assert_uint_eq(view.entry[64].cct_multiplier, 7);
+}
+END_TEST
+
+/* What is written by the layout of today lands elsewhere, which reading it back shows. */
+START_TEST(test_old_form_mistaken)
+{
+	struct iba_ca_congestion_setting setting = {.control_map = 0xFFFF};
+	struct iba_congestion_control_table table = {.ccti_limit = 63};
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		setting.sl[sl] = (struct iba_ca_congestion_entry){150, 1, 2, 0};
+	for (unsigned int i = 0; i < 64; i++)
+		table.entry[i].cct_multiplier = i;
+	sim_cc_set(net->sim, host, SIM_CC_OLD_FORM);
+	ck_assert_int_eq(ASK(host, SET, CA_CONGESTION_SETTING, 0, ca_congestion_setting, &setting),
+			 0);
+	ck_assert_int_eq(
+		ASK(host, SET, CONGESTION_CONTROL_TABLE, 0, congestion_control_table, &table), 0);
+	ck_assert_int_eq(ASK(host, GET, CA_CONGESTION_SETTING, 0, ca_congestion_setting, &setting),
+			 0);
+	ck_assert_uint_eq(setting.sl[0].ccti_timer, 150); /* at its octets in both */
+	ck_assert_uint_eq(setting.sl[15].ccti_timer, 0);  /* behind the packed ones */
+	ck_assert_int_eq(
+		ASK(host, GET, CONGESTION_CONTROL_TABLE, 0, congestion_control_table, &table), 0);
+	ck_assert_uint_eq(table.entry[62].cct_multiplier, 62);
+	ck_assert_uint_eq(table.entry[63].cct_multiplier, 0);
+}
+END_TEST
+
 /* ---- ports and restarts ---- */
 
 static const char two_ports[] = "Switch 4 \"S-1\" # \"sw\"\n"
@@ -690,6 +796,9 @@ TEST_SUITE
 	tcase_add_test(tcase, test_other_bits);
 	tcase_add_test(tcase, test_port0);
 	tcase_add_test(tcase, test_large_table);
+	tcase_add_test(tcase, test_old_form_setting);
+	tcase_add_test(tcase, test_old_form_table);
+	tcase_add_test(tcase, test_old_form_mistaken);
 	tcase_add_test(tcase, test_two_ports);
 	tcase_add_test(tcase, test_warm_restart);
 	tcase_add_loop_test(tcase, test_trap, 0, 2);

@@ -31,6 +31,9 @@ struct sim_cc {
 	struct iba_ca_congestion_setting ca_setting;
 	struct iba_congestion_control_entry *table; /* blocks of it; NULL: all 0 */
 	uint16_t ccti_limit;
+	/* In the old form: settings that wait for a block of the table, and entries written. */
+	struct iba_ca_congestion_setting_packed waiting;
+	unsigned int filled;
 };
 
 struct cc_request {
@@ -54,6 +57,7 @@ struct sim_cc *cc_of(struct sim *sim, struct sim_port *port);
 unsigned int cc_cap(const struct sim_node *node);
 uint16_t cc_info_bits(const struct sim_node *node);
 bool cc_is(const struct sim_node *node, enum sim_cc_kind kind);
+bool cc_is_old(const struct sim_node *node);
 void cc_clear_port(struct sim_port *port);
 struct cc_request cc_read_request(struct sim_packet *packet);
 /* The index of an attribute in gets and sets. */
@@ -83,6 +87,10 @@ uint16_t cc_control_table(struct cc_request *request);
 /* Entries of the table, with their memory. */
 struct iba_congestion_control_entry *cc_table(struct sim_port *port);
 unsigned int cc_port_blocks(const struct sim_node *node);
+
+/* ---- old_form.c ---- */
+uint16_t cc_old_setting(struct cc_request *request);
+uint16_t cc_old_table(struct cc_request *request);
 
 /* ---- log.c ---- */
 uint16_t cc_congestion_log(struct cc_request *request);

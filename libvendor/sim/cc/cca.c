@@ -32,6 +32,12 @@ bool cc_is(const struct sim_node *node, enum sim_cc_kind kind)
 	return (node->cca ? node->cca->kinds : SIM_CC_DEFAULT) & kind;
 }
 
+/* Only CAs have the old form. */
+bool cc_is_old(const struct sim_node *node)
+{
+	return !node->sw && cc_is(node, SIM_CC_OLD_FORM);
+}
+
 static bool has_ca(const struct sim_node *node)
 {
 	return !node->sw || cc_is(node, SIM_CC_PORT0);
@@ -162,16 +168,26 @@ static const struct attribute attributes[] = {
 	{IBA_ATTR_TIME_STAMP, cc_time_stamp, false, ALL},
 };
 
+static const struct attribute old_attributes[] = {
+	{IBA_ATTR_CLASS_PORT_INFO, cc_class_port_info, false, CAS},
+	{IBA_ATTR_CONGESTION_INFO, congestion_info, false, CAS},
+	{IBA_ATTR_CA_CONGESTION_SETTING, cc_old_setting, true, CAS},
+	{IBA_ATTR_CONGESTION_CONTROL_TABLE, cc_old_table, true, CAS},
+};
+
 static const struct attribute *find(const struct cc_request *request)
 {
+	bool old = cc_is_old(request->node);
+	const struct attribute *all = old ? old_attributes : attributes;
+	size_t n = old ? G_N_ELEMENTS(old_attributes) : G_N_ELEMENTS(attributes);
 	unsigned int kinds = (request->node->sw ? SWITCHES : 0) | (has_ca(request->node) ? CAS : 0);
 
 	if (request->id == IBA_ATTR_CONGESTION_KEY_INFO && request->cca->kinds & SIM_CC_KEYLESS)
 		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(attributes); i++)
-		if (attributes[i].id == request->id && attributes[i].kinds & kinds &&
-		    (attributes[i].settable || !request->set))
-			return &attributes[i];
+	for (size_t i = 0; i < n; i++)
+		if (all[i].id == request->id && all[i].kinds & kinds &&
+		    (all[i].settable || !request->set))
+			return &all[i];
 	return NULL;
 }
 

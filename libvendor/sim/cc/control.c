@@ -23,6 +23,7 @@ static void tables_clear(struct sim_node *node)
 			continue;
 		g_clear_pointer(&cc->table, g_free);
 		cc->ccti_limit = 0;
+		cc->filled = 0;
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #define TRAP_SUPPORTED 1 /* of CapabilityMask */
 #define ENHANCED_PORT0_CC (1 << 8)
+#define OLD_RESP_TIME_VALUE 18 /* 1.07 s */
 
 void cc_key_lease_expired(struct timer *timer)
 {
@@ -30,7 +31,7 @@ bool cc_key_passes(const struct cc_request *request)
 {
 	const struct iba_congestion_key_info *key = &request->cc->key;
 
-	if (cc_is(request->node, SIM_CC_KEYLESS))
+	if (cc_is(request->node, SIM_CC_KEYLESS) || cc_is_old(request->node))
 		return true;
 	if (!key->cc_key || key->cc_key == request->cc_key) {
 		timer_stop(&request->cc->lease);
@@ -77,6 +78,7 @@ static void set_traps(struct iba_class_port_info *traps, const struct iba_class_
 uint16_t cc_class_port_info(struct cc_request *request)
 {
 	uint32_t kinds = request->cca->kinds;
+	bool old = cc_is_old(request->node);
 	struct iba_class_port_info info;
 
 	if (request->set) {
@@ -85,9 +87,9 @@ uint16_t cc_class_port_info(struct cc_request *request)
 	}
 	info = request->cc->traps;
 	info.base_version = IBA_BASE_VERSION;
-	info.class_version = kinds & SIM_CC_VERSION_1 ? 1 : IBA_CC_CLASS_VERSION;
-	info.resp_time_value = SIM_RESP_TIME_VALUE;
-	info.capability_mask = (kinds & SIM_CC_TRAPS ? TRAP_SUPPORTED : 0) |
+	info.class_version = old || kinds & SIM_CC_VERSION_1 ? 1 : IBA_CC_CLASS_VERSION;
+	info.resp_time_value = old ? OLD_RESP_TIME_VALUE : SIM_RESP_TIME_VALUE;
+	info.capability_mask = (kinds & SIM_CC_TRAPS && !old ? TRAP_SUPPORTED : 0) |
 			       (request->node->sw && kinds & SIM_CC_PORT0 ? ENHANCED_PORT0_CC : 0);
 	return cc_answer(request, &iba_class_port_info_type, &info);
 }
