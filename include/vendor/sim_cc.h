@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The congestion control agents of a simulated fabric (IBA annex A10): what they are, and what they
- * hold. Nothing in the simulator is ever congested, so their logs are empty.
+ * The congestion control agents of a simulated fabric (IBA annex A10): what they are, what they
+ * hold, and events in their logs. Nothing in the simulator is ever congested.
  *
  * All functions are [owner], see sim.h. What an agent is outlives a restart of its node, as its
  * firmware does; what managers have set does not. Settings belong to an end port: to port 0 of a
@@ -74,6 +74,21 @@ void sim_cc_set_default(struct sim *sim, unsigned int node);
 void sim_cc_restart(struct sim *sim, unsigned int node);
 /* Its TimeStamp is now that; it goes on in units of 1.024 us. */
 void sim_cc_set_time(struct sim *sim, unsigned int node, uint32_t time_stamp);
+/*
+ * An event for its log, as often as times says. Of a switch: an external port marked a packet. Of a
+ * CA: the CCTI of a flow from that port reached its threshold. Ports count it: SWPortVLCongestion
+ * of the switch port and FECN where the packet goes to, or BECN of the CA's port. False: no such
+ * port.
+ */
+struct sim_cc_event {
+	uint16_t slid, dlid; /* of the packets; slid 0 at a CA: the port's LID */
+	uint8_t sl;
+	uint8_t service_type; /* the others are for the log of a CA */
+	uint32_t local_qp, remote_qp;
+};
+bool sim_cc_event(struct sim *sim, unsigned int node, unsigned int port,
+		  const struct sim_cc_event *event, unsigned int times);
+
 /* ---- what it holds ---- */
 /* A copy; all is 0 until a manager asks for the port. */
 struct sim_cc_view {

@@ -730,6 +730,114 @@ START_TEST(test_no_trap)
 }
 END_TEST
 
+/* ---- logs ---- */
+
+START_TEST(test_switch_log)
+{
+	struct sim_cc_event event = {.slid = net_lid(host), .dlid = net_lid(net->self), .sl = 3};
+	struct iba_congestion_log_switch log = {0};
+	uint32_t young;
+
+	ck_assert(!sim_cc_event(net->sim, sw, 0, &event, 1));
+	ck_assert(!sim_cc_event(net->sim, sw, 5, &event, 1));
+	ck_assert(sim_cc_event(net->sim, sw, 2, &event, 20));
+	event.slid = 77;
+	net_run_ms(net, 5);
+	sim_cc_set_time(net->sim, sw, 10000);
+	ck_assert(sim_cc_event(net->sim, sw, 4, &event, 1));
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.log_type, IBA_CC_LOG_SWITCH);
+	ck_assert_uint_eq(log.log_events_counter, 21);
+	ck_assert_uint_eq(log.port_map[31], 1 << 2 | 1 << 4);
+	/* A ring: the last one is not at an end. */
+	ck_assert_uint_eq(log.event[0].slid, 77);
+	young = log.event[0].time_stamp;
+	ck_assert_uint_eq(young, 10000);
+	for (unsigned int i = 1; i < 15; i++) {
+		ck_assert_uint_eq(log.event[i].slid, net_lid(host));
+		ck_assert_uint_eq(log.event[i].dlid, net_lid(net->self));
+		ck_assert_uint_eq(log.event[i].sl, 3);
+	}
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.log_events_counter, 0);
+	ck_assert_uint_eq(log.port_map[31], 0);
+	ck_assert_uint_eq(log.event[0].slid, 77);
+	ck_assert(sim_cc_event(net->sim, sw, 4, &event, 70000));
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.log_events_counter, 0xFFFF);
+	/* What ports counted. */
+	ck_assert_uint_eq(sim_true_count(net->sim, sw, 2, SIM_COUNT_VL_CONGESTION + 3), 20);
+	ck_assert_uint_eq(sim_true_count(net->sim, net->self, 1, SIM_COUNT_PORT_PKT_RCV_FECN),
+			  70021);
+	ck_assert_uint_eq(sim_true_count(net->sim, net->self, 1, SIM_COUNT_SL_RCV_FECN + 3), 70021);
+}
+END_TEST
+
+START_TEST(test_ca_log)
+{
+	struct sim_cc_event event = {
+		.dlid = 9, .sl = 5, .local_qp = 0x123, .remote_qp = 0x456, .service_type = 1};
+	struct iba_congestion_log_ca log = {0};
+	struct iba_congestion_log_ca_old old = {0};
+
+	ck_assert(!sim_cc_event(net->sim, host, 2, &event, 1));
+	ck_assert(sim_cc_event(net->sim, host, 1, &event, 2));
+	ck_assert_int_eq(ASK(host, GET, CONGESTION_LOG, 0, congestion_log_ca, &log), 0);
+	ck_assert_uint_eq(log.log_type, IBA_CC_LOG_CA);
+	ck_assert_uint_eq(log.threshold_event_counter, 2);
+	ck_assert_uint_eq(log.threshold_congestion_event_map, 1 << 5);
+	ck_assert_uint_eq(log.event[1].local_qp_cn_entry, 0x123);
+	ck_assert_uint_eq(log.event[1].remote_qp_number_cn_entry, 0x456);
+	ck_assert_uint_eq(log.event[1].sl_cn_entry, 5);
+	ck_assert_uint_eq(log.event[1].service_type_cn_entry, 1);
+	ck_assert_uint_eq(log.event[1].local_lid_cn, net_lid(host));
+	ck_assert_uint_eq(log.event[1].remote_lid_cn_entry, 9);
+	ck_assert_uint_eq(log.event[2].local_qp_cn_entry, 0);
+	sim_cc_set(net->sim, host, SIM_CC_DEFAULT | SIM_CC_OLD_LOG);
+	ck_assert_int_eq(ASK(host, GET, CONGESTION_LOG, 0, congestion_log_ca_old, &old), 0);
+	ck_assert_uint_eq(old.threshold_event_counter, 0);
+	ck_assert_uint_eq(old.threshold_congestion_event_map, 0);
+	ck_assert_uint_eq(old.event[1].local_qp_cn_entry, 0x123);
+	ck_assert_uint_eq(old.event[1].remote_qp_number_cn_entry, 0x456);
+	ck_assert_uint_eq(old.event[1].sl_cn_entry, 5);
+	ck_assert_uint_eq(old.event[1].service_type_cn_entry, 1);
+	ck_assert_uint_eq(old.event[1].remote_lid_cn_entry, 9);
+	ck_assert(sim_cc_event(net->sim, host, 1, &event, UINT32_MAX));
+	ck_assert_int_eq(ASK(host, GET, CONGESTION_LOG, 0, congestion_log_ca, &log), 0);
+	ck_assert_uint_eq(log.threshold_event_counter, 0xFFFF);
+	ck_assert_uint_eq(sim_true_count(net->sim, host, 1, SIM_COUNT_PORT_PKT_RCV_BECN),
+			  2 + (uint64_t)UINT32_MAX);
+	ck_assert_uint_eq(sim_true_count(net->sim, host, 1, SIM_COUNT_SL_RCV_BECN + 5),
+			  2 + (uint64_t)UINT32_MAX);
+}
+END_TEST
+
+/* Times wrap after 73 minutes; events of more than two such periods ago are zeros. */
+START_TEST(test_log_wraps)
+{
+	struct sim_cc_event event = {.slid = 1, .dlid = 2};
+	struct iba_congestion_log_switch log = {0};
+	const uint64_t wrap_ms = (UINT64_C(1) << 32) * 1024 / NS_PER_MS;
+
+	sim_cc_set_time(net->sim, sw, UINT32_MAX - 1000);
+	ck_assert(sim_cc_event(net->sim, sw, 1, &event, 1));
+	/* Something has to happen for time to go on. */
+	sim_link_flap(net->sim, sim_find_name(net->sim, "host-9"), 1, 100 * NS_PER_S, NS_PER_S,
+		      1000);
+	net_run_ms(net, 1100 * 100);
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.event[0].time_stamp, UINT32_MAX - 1000);
+	ck_assert_uint_lt(log.current_time_stamp, UINT32_MAX / 2);
+	net_run_ms(net, wrap_ms);
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.event[0].slid, 1);
+	net_run_ms(net, wrap_ms);
+	ck_assert_int_eq(ASK(sw, GET, CONGESTION_LOG, 0, congestion_log_switch, &log), 0);
+	ck_assert_uint_eq(log.event[0].slid, 0);
+	ck_assert_uint_eq(log.event[0].time_stamp, 0);
+}
+END_TEST
+
 /* ---- as text ---- */
 
 static char *text_of(unsigned int node, unsigned int port)
@@ -803,6 +911,9 @@ TEST_SUITE
 	tcase_add_test(tcase, test_warm_restart);
 	tcase_add_loop_test(tcase, test_trap, 0, 2);
 	tcase_add_test(tcase, test_no_trap);
+	tcase_add_test(tcase, test_switch_log);
+	tcase_add_test(tcase, test_ca_log);
+	tcase_add_test(tcase, test_log_wraps);
 	tcase_add_test(tcase, test_text);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);

@@ -6,6 +6,8 @@
 #include "libvendor/sim/sim_private.h"
 #include "vendor/sim_cc.h"
 
+#define CC_SWITCH_EVENTS 15 /* of a CongestionLog */
+#define CC_CA_EVENTS 13
 #define CC_TIME_UNIT 1024 /* ns */
 #define CC_ATTRIBUTES 11  /* ClassPortInfo, Notice, those of the class, any other */
 
@@ -21,6 +23,20 @@ struct sim_cca {
 	uint64_t gets[CC_ATTRIBUTES], sets[CC_ATTRIBUTES];
 };
 
+struct cc_logged {
+	bool used;
+	uint64_t ticks; /* since the restart */
+	struct sim_cc_event event;
+};
+
+struct cc_log {
+	struct cc_logged events[CC_SWITCH_EVENTS];
+	unsigned int next; /* place of the next event */
+	/* Since it was read: */
+	uint16_t counter, sl_map;
+	uint8_t port_map[32];
+};
+
 /* What an end port holds. */
 struct sim_cc {
 	struct timer lease;
@@ -34,6 +50,7 @@ struct sim_cc {
 	/* In the old form: settings that wait for a block of the table, and entries written. */
 	struct iba_ca_congestion_setting_packed waiting;
 	unsigned int filled;
+	struct cc_log log;
 };
 
 struct cc_request {
