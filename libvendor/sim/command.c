@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands about traffic, errors, agents and counters, which the daemon's console and osmsim share.
- * A NODE is a description, its unambiguous beginning or a GUID.
+ * Commands about traffic, errors, performance agents and counters, which the daemon's console and
+ * osmsim share. A NODE is a description, its unambiguous beginning or a GUID.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -412,7 +412,7 @@ static const struct {
 	{"traffic", "list", traffic_list},   {"errors", "clear", errors_clear},
 	{"errors", "list", errors_list},     {"errors", NULL, errors_set},
 	{"agent", "list", agent_list},	     {"agent", NULL, agent_usage},
-	{"counters", NULL, counters},
+	{"cc", NULL, sim_cc_command},	     {"counters", NULL, counters},
 };
 
 bool sim_command(struct sim *sim, char **at, unsigned int n, GString *out)
@@ -425,5 +425,5 @@ bool sim_command(struct sim *sim, char **at, unsigned int n, GString *out)
 			return commands[i].run(&words);
 	if (n && !strcmp(at[0], "traffic"))
 		return words_fail(&words, "usage: traffic add|random|discard|list|clear");
-	return words_fail(&words, "expected traffic, errors, agent or counters");
+	return words_fail(&words, "expected traffic, errors, agent, cc or counters");
 }

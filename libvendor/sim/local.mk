@@ -3,6 +3,7 @@ libsim_a_SOURCES = \
 	libvendor/sim/agent.c libvendor/sim/agent.h \
 	libvendor/sim/cc/cc.h \
 	libvendor/sim/cc/cca.c \
+	libvendor/sim/cc/command.c \
 	libvendor/sim/cc/control.c \
 	libvendor/sim/cc/key.c \
 	libvendor/sim/cc/log.c \

@@ -447,6 +447,9 @@ void sim_cc_free(struct sim_node *node);
 const struct iba_class_port_info *sim_cc_trap_target(const struct sim_port *port);
 /* Handles a TrapRepress for this port. False if it matches no trap. */
 bool sim_cc_repress(struct sim_port *port, struct sim_packet *packet);
+/* Commands that begin with "cc". */
+struct words;
+bool sim_cc_command(const struct words *words);
 
 /* ---- trap.c ---- */
 void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */

@@ -125,7 +125,7 @@ static const struct {
 } answers[] = {
 	{"help", "\nSupported commands and syntax:\n"},
 	{"help", "\nresweep heavy|light -- "},
-	{"help", "\nsim link|unlink NODE PORT|traffic|errors|agent|counters ... -- "},
+	{"help", "\nsim link|unlink NODE PORT|traffic|errors|agent|cc|counters ... -- "},
 	{"help status", "status [loop] -- "},
 	{"help 'status'", "status [loop] -- "},
 	{"  version\t", "OpenSM "},
@@ -279,7 +279,7 @@ static const struct {
 	{"partitions members x", "expected a P_Key or nothing"},
 	{"partitions change \" \"", "expected a definition"},
 	{"sim unlink", "expected link or unlink, a node and a port"},
-	{"sim cut leaf-0-0 3", "expected traffic, errors, agent or counters"},
+	{"sim cut leaf-0-0 3", "expected traffic, errors, agent, cc or counters"},
 	{"sim traffic add host-0 host-5 much", "'much' is not a rate"},
 	{"sim agent leaf-0-0 lazy", "'lazy' is not a kind of agent"},
 	{"sim unlink leaf-0-0 0", "'0' is not a port number"},
