@@ -27,6 +27,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sa_rmpp \
+	tests/fuzz/fuzz_sim_cc \
 	tests/fuzz/fuzz_sm_discover \
 	tests/fuzz/fuzz_sma \
 	tests/fuzz/fuzz_ssa_addresses \
@@ -96,6 +97,7 @@ tests_fuzz_fuzz_sa_rmpp_LDADD = $(LIBS_FUZZ) libsanet.a libsm.a $(LIBS_SA)
 tests_fuzz_fuzz_sm_discover_SOURCES = tests/fuzz/fuzz_sm_discover.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sm_discover_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sm_discover_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
+tests_fuzz_fuzz_sim_cc_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
 tests_fuzz_fuzz_sma_LDADD = $(LIBS_FUZZ) $(LIBS_SIM)
 tests_fuzz_fuzz_ssa_addresses_LDADD = $(LIBS_FUZZ) libssacore.a libssa.a $(LIBS_SUBNET) $(SSA_LIBS)
 tests_fuzz_fuzz_ssa_manifest_LDADD = $(LIBS_FUZZ) libssatables.a $(LIBS_SSA)
