@@ -5,7 +5,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_fat_tree_8.py tests/interop/test_fat_tree_16.py \
 	tests/interop/test_classic_console.py tests/interop/test_container.py \
 	tests/interop/test_classic_log.py \
-	tests/interop/test_classic_options.py \
+	tests/interop/test_classic_options.py tests/interop/test_congestion.py \
 	tests/interop/test_ibutils.py tests/interop/test_dumps.py tests/interop/test_ftree.py \
 	tests/interop/test_lanes.py \
 	tests/interop/test_partitions.py \
