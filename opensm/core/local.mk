@@ -22,6 +22,8 @@ libcore_a_SOURCES = \
 	opensm/core/options_private.h \
 	opensm/core/options_write.c \
 	opensm/core/skipped_lines.c opensm/core/skipped_lines.h \
+	opensm/core/state/state_file.c opensm/core/state/state_file.h \
+	opensm/core/state/state_writer.c opensm/core/state/state_writer.h \
 	opensm/core/timing.h \
 	opensm/core/traps.c opensm/core/traps.h \
 	opensm/core/printable.c opensm/core/printable.h \

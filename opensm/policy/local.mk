@@ -11,6 +11,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/files/ties.c opensm/policy/files/ties.h \
 	opensm/policy/files/torus_file.c opensm/policy/files/torus_file.h \
 	opensm/policy/files/unknown_guids.c opensm/policy/files/unknown_guids.h \
+	opensm/policy/keys/key_ring.c opensm/policy/keys/key_ring.h \
 	opensm/policy/names/node_name_map.c opensm/policy/names/node_name_map.h \
 	opensm/policy/partition/demand.c opensm/policy/partition/demand.h \
 	opensm/policy/partition/groups.c opensm/policy/partition/groups.h \

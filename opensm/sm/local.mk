@@ -48,7 +48,6 @@ libsm_a_SOURCES = \
 	opensm/sm/health/unhealthy_file.c \
 	opensm/sm/keys/advice.h \
 	opensm/sm/keys/key_memory.c \
-	opensm/sm/keys/key_ring.c opensm/sm/keys/key_ring.h \
 	opensm/sm/keys/key_orphans.c \
 	opensm/sm/keys/keys.c opensm/sm/keys/keys.h \
 	opensm/sm/keys/keys_private.h \
@@ -73,8 +72,6 @@ libsm_a_SOURCES = \
 	opensm/sm/store/neighbors.c opensm/sm/store/neighbors.h \
 	opensm/sm/store/path_sls.c opensm/sm/store/path_sls.h \
 	opensm/sm/store/pkey_memory.c opensm/sm/store/pkey_memory.h \
-	opensm/sm/store/state_file.c opensm/sm/store/state_file.h \
-	opensm/sm/store/state_writer.c opensm/sm/store/state_writer.h \
 	opensm/sm/takeover/replicate.c opensm/sm/takeover/replicate.h \
 	opensm/sm/takeover/run_time_partitions.c opensm/sm/takeover/run_time_partitions.h \
 	opensm/sm/write/aliases.c \

@@ -16,7 +16,7 @@
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_writer.h"
 #include "sm/takeover/replicate.h"
 #include "sm/takeover/run_time_partitions.h"
 #include "sm/write/write.h"

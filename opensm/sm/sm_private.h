@@ -14,7 +14,7 @@
 #include "route/engine.h"
 #include "sm/election/ability.h"
 #include "sm/election/peers.h"
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "sm/schedule/schedule.h"
 #include "sm/sm.h"
 #include "sm/store/disk.h"

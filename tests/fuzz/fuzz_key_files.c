@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The files guid2mkey and neighbors: entries accepted from any text read back as written. */
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "sm/store/neighbors.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

@@ -9,7 +9,7 @@
 #include "ctl/command/command.h"
 #include "iba/constants.h"
 #include "managers.h"
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "tests/run_suite.h"
 
 #define ADVICE                                                                                     \

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "managers.h"
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 

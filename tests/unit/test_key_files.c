@@ -3,9 +3,9 @@
 #include <check.h>
 #include <string.h>
 
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "sm/store/neighbors.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 #include "tests/run_suite.h"
 
 static struct key_ring *ring;

@@ -2,7 +2,7 @@
 /* Which M_Key is tried where, and that trying ends. */
 #include <check.h>
 
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

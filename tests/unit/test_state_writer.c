@@ -3,7 +3,7 @@
 #include <check.h>
 #include <glib/gstdio.h>
 
-#include "sm/store/state_writer.h"
+#include "core/state/state_writer.h"
 #include "tests/run_suite.h"
 
 static struct context context;

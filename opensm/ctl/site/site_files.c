@@ -24,8 +24,8 @@
 #include "policy/partition/partition_changes.h"
 #include "policy/partition/partition_file.h"
 #include "policy/partition/partition_memory.h"
-#include "sm/store/state_file.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_file.h"
+#include "core/state/state_writer.h"
 
 /* How long main waits for files that are late for the first time, and if others are late. */
 #define PATIENCE_NS (250 * NS_PER_MS)

@@ -23,8 +23,8 @@
 #include "sm/health/unhealthy.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/store/state_file.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_file.h"
+#include "core/state/state_writer.h"
 #include "sm/write/write.h"
 #include "subnet/perf_alarms.h"
 

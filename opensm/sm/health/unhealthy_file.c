@@ -11,7 +11,7 @@
 
 #include "complib/actor.h"
 #include "sm/health/unhealthy.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 #define WORDS 10
 #define LEFT_MAX ((uint64_t)PORT_RULE_RELEASE_MAX << 4)

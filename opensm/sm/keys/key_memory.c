@@ -10,8 +10,8 @@
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
-#include "sm/store/state_file.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_file.h"
+#include "core/state/state_writer.h"
 
 #define WHAT "M_Keys"
 #define KEPT_MAX (1u << 19) /* lines of a file; those of absent ports are dropped first */

@@ -11,7 +11,7 @@
 #include "sm/store/disk.h"
 
 #include "sm/sm_private.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_writer.h"
 
 #define PATIENCE_NS (2 * NS_PER_S)
 

@@ -8,8 +8,8 @@
 #include "complib/hash.h"
 #include "complib/range.h"
 #include "iba/iba.h"
-#include "sm/store/state_file.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_file.h"
+#include "core/state/state_writer.h"
 
 struct entry {
 	uint64_t guid;

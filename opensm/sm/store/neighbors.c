@@ -3,7 +3,7 @@
 #include "sm/store/neighbors.h"
 
 #include "complib/hash.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 struct end {
 	uint64_t guid;

@@ -5,8 +5,8 @@
 
 #include "route/value/base.h"
 #include "route/value/lanes.h"
-#include "sm/store/state_file.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_file.h"
+#include "core/state/state_writer.h"
 
 #define ROWS_MAX 8192 /* switches: larger files are not read anyway */
 #define NO_PATH '-'

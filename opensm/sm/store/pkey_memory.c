@@ -3,7 +3,7 @@
 
 #include "complib/hash.h"
 #include "policy/partition/partition.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 #define KEPT_MAX (1u << 18) /* entries; those of absent ports are dropped first */
 #define AWAY_MS (UINT64_C(30) * 24 * 3600 * 1000)

@@ -16,7 +16,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 #include "sm/store/pkey_memory.h"
-#include "sm/store/state_writer.h"
+#include "core/state/state_writer.h"
 #include "sm/write/pkey_plan.h"
 #include "sm/write/pkey_private.h"
 

@@ -3,8 +3,8 @@
  * Writes state files (state_file.h) asynchronously to the sweep: a disk that hangs delays only
  * them. What must be on the disk before it is relied on waits for done() or idle().
  */
-#ifndef SM_STORE_STATE_WRITER_H
-#define SM_STORE_STATE_WRITER_H
+#ifndef CORE_STATE_STATE_WRITER_H
+#define CORE_STATE_STATE_WRITER_H
 
 #include <stdbool.h>
 

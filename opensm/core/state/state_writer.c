@@ -3,12 +3,12 @@
  * A job of the pool for files owns copies of all that it needs and comes back as the same message.
  * Each file has one job at a time, so that an old text never replaces a new one.
  */
-#include "sm/store/state_writer.h"
+#include "core/state/state_writer.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
 
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 struct job {
 	struct message message; /* of the pool, then of the owner */

@@ -3,8 +3,8 @@
  * Which M_Key opens which port (IBA 14.2.4): for each port its current key, as far as known, and
  * the one before. Pure: no time, no SMPs.
  */
-#ifndef SM_KEYS_KEY_RING_H
-#define SM_KEYS_KEY_RING_H
+#ifndef POLICY_KEYS_KEY_RING_H
+#define POLICY_KEYS_KEY_RING_H
 
 #include <glib.h>
 #include <stdbool.h>

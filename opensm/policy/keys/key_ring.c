@@ -8,10 +8,10 @@
  *
  * M_Key 0 is not a candidate of its own: a port that has it accepts any key.
  */
-#include "sm/keys/key_ring.h"
+#include "policy/keys/key_ring.h"
 
 #include "complib/hash.h"
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 /* The known key, the one before, the rule's, those of previous rules, generations ahead. */
 #define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD)

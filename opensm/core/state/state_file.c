@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Reading and writing state files: see state_file.h. */
-#include "sm/store/state_file.h"
+#include "core/state/state_file.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -5,8 +5,8 @@
  * hostile like all input: an invalid line costs that line only. A file with such lines, or that
  * cannot be read, is kept as FILE.bad when it is written again.
  */
-#ifndef SM_STORE_STATE_FILE_H
-#define SM_STORE_STATE_FILE_H
+#ifndef CORE_STATE_STATE_FILE_H
+#define CORE_STATE_STATE_FILE_H
 
 #include <glib.h>
 #include <stdbool.h>
