@@ -66,6 +66,7 @@ struct context {
 	struct slot unhealthy_ports; /* struct unhealthy_ports (sm/health/unhealthy.h) */
 	struct slot peers;	     /* struct peers (sm/election/peers.h) */
 	struct slot replica;	     /* struct replica: found at a takeover, for the SA to adopt */
+	struct slot cc_memory;	     /* GBytes: of that, what cc/ is to adopt */
 
 	/* What the SA publishes: aliases read by sm/, groups by sm/ and ctl/, the rest by ctl/. */
 	struct slot aliases;	   /* struct alias_guids (subnet/aliases.h) */
@@ -76,6 +77,9 @@ struct context {
 	/* What the performance manager publishes: alarms read by sm/ and ctl/, images by ctl/. */
 	struct slot perf_images; /* struct perf_images: after each sweep of counters */
 	struct slot perf_alarms; /* struct perf_alarms: when one begins or ends */
+
+	/* What the congestion manager publishes: read by ctl/. */
+	struct slot cc; /* struct cc_report (cc/report.h): after each of its rounds */
 
 	/* What replication (ha/) publishes. */
 	struct slot followed_lids; /* struct replica: LIDs of the master; read by sm/ */

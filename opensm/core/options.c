@@ -26,7 +26,7 @@
 
 #define M_KEY_SEED_MIN 16 /* octets */
 #define M_KEY_SEED_MAX 1024
-#define M_KEY_UPDATE_MIN 10 /* minutes */
+#define KEY_UPDATE_MIN 10 /* minutes */
 #define CLASSIC_DIRECTORY "/etc/opensm"
 
 const struct option option_table[OPTION_COUNT] = {
@@ -441,18 +441,26 @@ void options_add_error(GError **all, GError *more)
 	*all = more;
 }
 
+static bool check_interval(const char *name, uint32_t minutes, GError **error)
+{
+	if (!minutes || minutes >= KEY_UPDATE_MIN)
+		return true;
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+		    "%s: '%u' is neither 0 nor from %u to 71582 (min)", name, minutes,
+		    KEY_UPDATE_MIN);
+	return false;
+}
+
 static bool take_seed(struct options *options, GError **error)
 {
 	g_autoptr(GError) wrong = NULL;
 	char *seed = NULL;
 
-	if (options->m_key_update_interval && options->m_key_update_interval < M_KEY_UPDATE_MIN) {
-		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-			    "m_key_update_interval: '%u' is neither 0 nor from %u to 71582 (min)",
-			    options->m_key_update_interval, M_KEY_UPDATE_MIN);
+	if (!check_interval("m_key_update_interval", options->m_key_update_interval, error) ||
+	    !check_interval("cc_key_update_interval", options->cc_key_update_interval, error))
 		return false;
-	}
-	if (!options->m_key_per_port && !options->m_key_seed_file)
+	if (!options->m_key_per_port && options->cc_key_mode != CC_KEY_PER_PORT &&
+	    !options->m_key_seed_file)
 		return true;
 	if (options->m_key_seed_file)
 		seed = read_seed(options->m_key_seed_file, &wrong);
@@ -461,7 +469,8 @@ static bool take_seed(struct options *options, GError **error)
 			    wrong->message);
 	else if (!seed)
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-			    "m_key_per_port: needs m_key_seed_file, which is not given");
+			    "%s: needs m_key_seed_file, which is not given",
+			    options->m_key_per_port ? "m_key_per_port" : "cc_key_mode per_port");
 	if (!seed)
 		return false;
 	options->m_key_seed = g_bytes_new_with_free_func(seed, strlen(seed), erase, seed);

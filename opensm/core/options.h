@@ -18,6 +18,8 @@
 enum perfmgr_clear { PERFMGR_CLEAR_AUTO, PERFMGR_CLEAR_NEVER };
 enum part_enforce { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+enum cc_key_mode { CC_KEY_SEND, CC_KEY_SET, CC_KEY_PER_PORT };
+enum cc_profile { CC_CLASSIC, CC_GENTLE, CC_STANDARD, CC_AGGRESSIVE };
 enum console_mode { CONSOLE_OFF, CONSOLE_LOCAL, CONSOLE_LOOPBACK, CONSOLE_SOCKET };
 
 /* An entry of the congestion control table (IBA A10.2.2): delay = multiplier * 2^shift. */

@@ -13,6 +13,13 @@
 
 /* Keys unknown to the classic daemon (3.3.23); commented out while at their default. */
 static const enum option_id newer_keys[] = {
+	OPTION_cc_key_mode,
+	OPTION_cc_key_lease_period,
+	OPTION_cc_key_protect_bit,
+	OPTION_cc_key_update_interval,
+	OPTION_cc_log_poll,
+	OPTION_cc_profile,
+	OPTION_cc_hosts,
 	OPTION_max_rate_enum,
 	OPTION_master_sm_priority,
 	OPTION_sm_take_over_useless_master,

@@ -31,6 +31,8 @@
 #include "ctl/site/site_files.h"
 #include "ha/replicator.h"
 #include "mad/mad.h"
+#include "cc/cc.h"
+#include "cc/report.h"
 #include "perf/image/image.h"
 #include "perf/judge/perf_rules.h"
 #include "perf/perf.h"
@@ -69,6 +71,7 @@ struct daemon {
 	struct sm *sm;
 	struct sa *sa;
 	struct perf *perf;
+	struct cc *cc;
 	struct ssa_core *ssa; /* NULL: off */
 	GMainContext *loop;
 	char *cache_dir;
@@ -118,6 +121,7 @@ COUNTED(subscriptions)
 COUNTED(perf_images)
 COUNTED(perf_rules)
 COUNTED(perf_alarms)
+COUNTED(cc_report)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -149,6 +153,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
+	slot_init(&context->cc_memory, get_bytes, put_bytes);
 	slot_init(&context->followed_lids, get_replica, put_replica);
 	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
@@ -165,6 +170,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->perf_images, get_perf_images, put_perf_images);
 	slot_init(&context->perf_rules, get_perf_rules, put_perf_rules);
 	slot_init(&context->perf_alarms, get_perf_alarms, put_perf_alarms);
+	slot_init(&context->cc, get_cc_report, put_cc_report);
 	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
@@ -205,6 +211,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->module_flags);
 	slot_clear(&context->replica);
 	slot_clear(&context->followed_lids);
+	slot_clear(&context->cc_memory);
 	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
 	slot_clear(&context->peers);
@@ -212,6 +219,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->perf_images);
 	slot_clear(&context->perf_rules);
 	slot_clear(&context->perf_alarms);
+	slot_clear(&context->cc);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
@@ -495,6 +503,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
 	daemon->perf = perf_new(&daemon->context, daemon->mad, daemon->cache_dir);
+	daemon->cc = cc_new(&daemon->context, daemon->mad, daemon->cache_dir);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
 			on_replica_adopted, daemon);
@@ -544,12 +553,14 @@ void daemon_start(struct daemon *daemon)
 		sa_attach(daemon->sa, daemon->loop);
 		sm_attach(daemon->sm, daemon->loop);
 		perf_attach(daemon->perf, daemon->loop);
+		cc_attach(daemon->cc, daemon->loop);
 	} else {
 		mad_start(daemon->mad);
 		replicator_start(daemon->replicator);
 		sa_start(daemon->sa);
 		sm_start(daemon->sm);
 		perf_start(daemon->perf);
+		cc_start(daemon->cc);
 	}
 	options_unref(options);
 }
@@ -561,6 +572,7 @@ void daemon_stop(struct daemon *daemon)
 	daemon->running = false;
 	if (daemon->ssa)
 		ssa_core_stop(daemon->ssa);
+	cc_stop(daemon->cc);
 	perf_stop(daemon->perf);
 	sm_stop(daemon->sm);
 	sa_stop(daemon->sa);
@@ -590,6 +602,7 @@ void daemon_free(struct daemon *daemon)
 	if (daemon->sm)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
+	cc_free(daemon->cc);
 	perf_free(daemon->perf);
 	ssa_core_free(daemon->ssa);
 	replicator_free(daemon->replicator);
@@ -768,6 +781,11 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 struct context *daemon_context(struct daemon *daemon)
 {
 	return &daemon->context;
+}
+
+struct cc *daemon_cc(struct daemon *daemon)
+{
+	return daemon->cc;
 }
 
 struct perf *daemon_perf(struct daemon *daemon)

@@ -14,6 +14,7 @@
 
 struct daemon;
 struct sm;
+struct cc;
 struct perf;
 
 struct daemon_config {
@@ -121,6 +122,7 @@ void daemon_context_clear(struct context *context);
 struct context *daemon_context(struct daemon *daemon);
 struct sm *daemon_sm(struct daemon *daemon);
 struct perf *daemon_perf(struct daemon *daemon);
+struct cc *daemon_cc(struct daemon *daemon);
 uint64_t daemon_port_guid(const struct daemon *daemon); /* before daemon_stop */
 struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
 /* Actors that everything else depends on. */

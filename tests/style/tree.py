@@ -24,7 +24,7 @@ MAY_USE = {
     'sm': MANAGERS + ['ha'],
     'sa': MANAGERS + ['ha'],
     'perf': MANAGERS,
-    'cc': MANAGERS,
+    'cc': MANAGERS + ['ha'],
     'ssa': ['complib', 'iba'],
     'ssacore': MANAGERS + ['ssa'],
     'ssanode': ['complib', 'iba', 'ssa', 'client'],

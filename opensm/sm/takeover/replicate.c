@@ -130,7 +130,7 @@ static void vouch(struct sm *sm, uint64_t of)
 
 static void adopt(struct sm *sm, struct replicator_lead *lead)
 {
-	g_autofree char *changes = NULL;
+	g_autofree char *changes = NULL, *cc_text = NULL;
 
 	sm->takeover.lids_told = 0;
 	sm->takeover.sls_told = 0;
@@ -153,6 +153,8 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 		lead->vouched ? ""
 			      : "; they may be outdated, so all clients are asked to "
 				"register again");
+	cc_text = replica_text(lead->replica, REPLICA_CC);
+	slot_publish(&sm->context->cc_memory, g_bytes_new(cc_text, strlen(cc_text)));
 	slot_publish(&sm->context->replica, g_steal_pointer(&lead->replica));
 	event_emit(&sm->context->bus, EVENT_REPLICA_ADOPTED, 0);
 }
