@@ -472,8 +472,8 @@ static void take_info(struct cc_agent *agent, const struct cc_plan *plan, const 
 }
 
 /*
- * What is as wanted without this SM was set by another one of the subnet: what the device had before
- * is unknown, and taken to be that of a reset.
+ * What is as wanted already was set by another SM of the subnet. What the device had before that is
+ * unknown, and taken to be the state after a reset.
  */
 static void note_original(struct cc_agent *agent, const struct cc_plan *plan)
 {

@@ -19,7 +19,7 @@ libscenario_a_CFLAGS = $(TESTLIB_CFLAGS)
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario/test_agreement \
 	tests/scenario/test_aliases \
-	tests/scenario/test_ssa \
+	tests/scenario/test_ssa tests/scenario/test_cc \
 	tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_cable_keys \
 	tests/scenario/test_devices tests/scenario/test_paths \
 	tests/scenario/test_perf tests/scenario/test_perf_day tests/scenario/test_perf_totals \
@@ -76,6 +76,8 @@ tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_ability_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_aliases_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_cc_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_cc_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_ssa_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_ssa_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)

@@ -5,18 +5,24 @@
  * lost, duplicated, delayed and corrupted. When that ends, one is master within three polls, and
  * the fabric is as it should be.
  *
+ * Half of them have congestion control on, with keys that change: then all agents end with what the
+ * profile gives them, and none is locked.
+ *
  * STORM_SEEDS=FIRST-LAST for other and longer runs by hand ("make storms").
  */
 #include <check.h>
 #include <stdio.h>
 
+#include "cc/cc.h"
 #include "managers.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
+#include "vendor/sim_cc.h"
 
 #define POLLS MANAGERS_POLLS
 #define ROUNDS 15
 #define MASTER_MS 4000 /* three polls of a dead SM, and discovery before and after */
+#define CC_SETTLE_S 900 /* pauses of agents that were silent, leases of keys that were lost */
 #define SETTLE_S 12    /* what was lost is retried after up to 10 s */
 
 static const char *const fabrics[] = {
@@ -27,11 +33,14 @@ static const char *const fabrics[] = {
 };
 
 static struct managers *m;
+static char *lines; /* of opensm.conf */
+static bool has_cc;
 static bool corrupt; /* bits were flipped undetected, as this wire has no CRC */
 
 static void teardown(void)
 {
 	managers_free(m);
+	g_clear_pointer(&lines, g_free);
 }
 
 static unsigned int chance(unsigned int n)
@@ -54,20 +63,22 @@ static void add_sms(unsigned int n)
 		if (view.type == IBA_NODE_SWITCH || node >= G_N_ELEMENTS(taken) || taken[node])
 			continue;
 		taken[node] = true;
-		managers_add(m, view.description, POLLS);
+		managers_add(m, view.description, lines);
 	}
 }
 
 static void shuffle_sm(unsigned int i)
 {
 	unsigned int as_master = chance(2) * 9, priority = chance(4);
-	g_autofree char *conf = g_strdup_printf(POLLS "sm_priority %u\nmaster_sm_priority %u\n",
-						priority, as_master);
+	g_autofree char *conf = g_strdup_printf("%ssm_priority %u\nmaster_sm_priority %u\n",
+						lines, priority, as_master);
 
 	if (!m->sm[i].daemon) {
 		managers_start(m, i);
 		return;
 	}
+	if (has_cc && chance(2))
+		cc_new_keys(daemon_cc(m->sm[i].daemon));
 	switch (chance(6)) {
 	case 0:
 		managers_kill(m, i);
@@ -169,14 +180,75 @@ static void mend(void)
 	}
 }
 
+/* ---- congestion control ---- */
+
+/* What is wrong with an agent; NULL: nothing. */
+static const char *agent_wrong(unsigned int node, unsigned int port, bool is_switch)
+{
+	g_autofree struct sim_cc_view *view = g_new(struct sim_cc_view, 1);
+
+	sim_cc_view(m->s->sim, node, port, view);
+	if (!view->key.cc_key)
+		return "has no CC_Key";
+	if (is_switch)
+		return view->switch_setting.threshold == 15 ? NULL : "does not mark";
+	return view->ccti_limit == 127 && view->ca_setting.sl[5].ccti_timer ? NULL
+									    : "is not set";
+}
+
+static char *cc_wrong(void)
+{
+	g_autofree bool *reached = scenario_reached(m->s);
+
+	for (unsigned int node = 0; node < sim_nodes(m->s->sim); node++) {
+		struct sim_node_view view;
+		const char *wrong = NULL;
+
+		sim_node_view(m->s->sim, node, &view);
+		if (!reached[node] || view.type == IBA_NODE_ROUTER)
+			continue;
+		for (unsigned int port = 1; port <= view.num_ports && !wrong; port++)
+			if (view.type == IBA_NODE_SWITCH || sim_link_up(m->s->sim, node, port))
+				wrong = agent_wrong(node, view.type == IBA_NODE_SWITCH ? 0 : port,
+						    view.type == IBA_NODE_SWITCH);
+		if (wrong)
+			return g_strdup_printf("%s %s", view.description, wrong);
+	}
+	return NULL;
+}
+
+static void settle_cc(void)
+{
+	g_autofree char *wrong = cc_wrong();
+
+	for (unsigned int i = 0; wrong && i < CC_SETTLE_S; i++) {
+		scenario_run_ms(m->s, 1000);
+		g_free(wrong);
+		wrong = cc_wrong();
+	}
+	if (wrong)
+		scenario_fail(m->s, "congestion control after %u s: %s", CC_SETTLE_S, wrong);
+}
+
 /* ---- the storm ---- */
 
-START_TEST(storm)
+static void set_lines(void)
 {
-	unsigned int seed = (unsigned int)_i;
+	g_autofree char *keys = has_cc ? scenario_keys_of_ports(m->s, 0) : NULL;
 
+	if (!has_cc)
+		lines = g_strdup(POLLS);
+	else
+		lines = g_strdup_printf(POLLS "congestion_control TRUE\ncc_profile standard\n"
+					      "cc_key_mode per_port\n%s\n",
+					strstr(keys, "m_key_seed_file"));
+}
+
+static void run_storm(unsigned int seed)
+{
 	corrupt = false;
 	m = managers_new(fabrics[seed % G_N_ELEMENTS(fabrics)], seed);
+	set_lines();
 	add_sms(1 + seed / G_N_ELEMENTS(fabrics) % MANAGERS_MAX);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		if (chance(2))
@@ -196,6 +268,21 @@ START_TEST(storm)
 		if (m->sm[i].daemon && managers_state(m, i) == IBA_SM_MASTER)
 			daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
 	managers_settle(m, MANAGERS_ANY, SETTLE_S);
+	if (has_cc)
+		settle_cc();
+}
+
+START_TEST(storm)
+{
+	has_cc = false;
+	run_storm((unsigned int)_i);
+}
+END_TEST
+
+START_TEST(storm_with_cc)
+{
+	has_cc = true;
+	run_storm((unsigned int)_i);
 }
 END_TEST
 
@@ -218,6 +305,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, storm, first, last + 1);
+	tcase_add_loop_test(tcase, storm_with_cc, first, last + 1);
 	for (size_t i = 0; !text && i < G_N_ELEMENTS(failed_once); i++)
 		tcase_add_loop_test(tcase, storm, failed_once[i], failed_once[i] + 1);
 	suite_add_tcase(suite, tcase);

@@ -37,7 +37,7 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
 	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim \
-	tests/unit/test_image tests/unit/test_client tests/unit/test_ssa \
+	tests/unit/test_image tests/unit/test_client tests/unit/test_cc tests/unit/test_ssa \
 	tests/unit/test_ssa_wire \
 	tests/unit/test_ssa_store
 
@@ -133,6 +133,10 @@ tests_unit_test_sa_wire_SOURCES = tests/unit/test_sa_effect.c tests/unit/test_sa
 	tests/unit/test_sa_report.c tests/unit/test_sa_server.c tests/unit/test_sa_silent.c
 tests_unit_test_sa_wire_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_wire_LDADD = libsuites.a libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+
+tests_unit_test_cc_SOURCES = tests/unit/test_cc_agent.c tests/unit/test_cc_values.c
+tests_unit_test_cc_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_cc_LDADD = libsuites.a libfabricmake.a libcc.a $(LIBS_SM) $(CHECK_LIBS)
 
 tests_unit_test_ssa_SOURCES = tests/unit/test_ssa_addresses.c tests/unit/test_ssa_look.c
 tests_unit_test_ssa_CFLAGS = $(TEST_CFLAGS)
