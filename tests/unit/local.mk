@@ -8,8 +8,10 @@ libsuites_a_CFLAGS = $(TESTLIB_CFLAGS)
 libfabricmake_a_SOURCES = tests/unit/fabric_make.c tests/unit/fabric_make.h
 libproxy_a_SOURCES = tests/unit/proxy.c tests/unit/proxy.h
 libproxy_a_CFLAGS = $(TESTLIB_CFLAGS)
-# The slow checkers of forwarding tables and random fabrics of all kinds.
+# The slow checkers of forwarding tables, packets in buffers, and random fabrics of all kinds.
 libroutecheck_a_SOURCES = \
+	tests/unit/congest.c tests/unit/congest.h \
+	tests/unit/congest_runs.c tests/unit/congest_runs.h \
 	tests/unit/credits.c tests/unit/credits.h \
 	tests/unit/proof.c tests/unit/proof.h \
 	tests/unit/proof_routing.c tests/unit/proof_routing.h \
@@ -254,13 +256,14 @@ tests_unit_test_osmsim_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_osmsim_LDADD = libsuites.a libosmsim.a $(LIBS_SIM) $(CHECK_LIBS)
 
 # Programs of one file, with a main() of its own, for the reason given.
-unit_alone = tests/unit/test_credits tests/unit/test_ftree tests/unit/test_hca_lost \
-	tests/unit/test_hostile tests/unit/test_iba_ibmad tests/unit/test_log_journal \
-	tests/unit/test_log_syslog tests/unit/test_opensmctl tests/unit/test_options_classic \
-	tests/unit/test_preload tests/unit/test_proof tests/unit/test_route_caps \
-	tests/unit/test_route_inputs tests/unit/test_route_property tests/unit/test_route_repair \
-	tests/unit/test_route_verify tests/unit/test_sa_member tests/unit/test_sa_store \
-	tests/unit/test_seeds tests/unit/test_topology tests/unit/test_umad
+unit_alone = tests/unit/test_congest tests/unit/test_credits tests/unit/test_ftree \
+	tests/unit/test_hca_lost tests/unit/test_hostile tests/unit/test_iba_ibmad \
+	tests/unit/test_log_journal tests/unit/test_log_syslog tests/unit/test_opensmctl \
+	tests/unit/test_options_classic tests/unit/test_preload tests/unit/test_proof \
+	tests/unit/test_route_caps tests/unit/test_route_inputs tests/unit/test_route_property \
+	tests/unit/test_route_repair tests/unit/test_route_verify tests/unit/test_sa_member \
+	tests/unit/test_sa_store tests/unit/test_seeds tests/unit/test_topology \
+	tests/unit/test_umad
 unit_scripts = tests/unit/test_completion.py tests/unit/test_osmroute_program.py \
 	tests/unit/test_osmsim_program.py tests/unit/test_units.sh
 check_PROGRAMS += $(unit_rooms) $(unit_alone)
@@ -268,6 +271,8 @@ TESTS += $(unit_rooms) $(unit_alone) $(unit_scripts)
 dist_check_SCRIPTS += $(unit_scripts)
 
 # They are long: beside the others, they take less time.
+tests_unit_test_congest_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_congest_LDADD = $(LIBS_ROUTECHECK)
 tests_unit_test_credits_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_credits_LDADD = $(LIBS_ROUTECHECK)
 tests_unit_test_ftree_CFLAGS = $(TEST_CFLAGS)
