@@ -165,3 +165,8 @@ ssa-tree: tests/bench/ssa_tree$(EXEEXT)
 	tests/bench/ssa_tree 1000 200
 endif
 .PHONY: ssa-tree
+
+# Hot spots and their victims, with settings of congestion control and without.
+check_PROGRAMS += tests/bench/congestion
+tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
+tests_bench_congestion_LDADD = $(LIBS_ROUTECHECK) -lm
