@@ -5,6 +5,7 @@ libcc_a_SOURCES = \
 	opensm/cc/cc.c opensm/cc/cc.h \
 	opensm/cc/cc_private.h \
 	opensm/cc/memory.c \
+	opensm/cc/profile.c opensm/cc/profile.h \
 	opensm/cc/report.c opensm/cc/report.h \
 	opensm/cc/round.c \
 	opensm/cc/values.c opensm/cc/values.h \

@@ -322,6 +322,7 @@ static void take_plan(struct cc *cc)
 {
 	const struct subnet *subnet = cc->round.subnet;
 	struct cc_plan *plan = &cc->plan;
+	struct cc_size size = cc_size_of(subnet->fabric);
 
 	plan->options = cc->options;
 	plan->on = cc->options->congestion_control;
@@ -330,7 +331,7 @@ static void take_plan(struct cc *cc)
 	plan->own_lid = subnet->sm_lid;
 	plan->own_gid = (struct iba_gid){cc->options->subnet_prefix, subnet->sm_guid};
 	plan->now_ns = actor_now(cc->actor);
-	cc_values_make(cc->options, cc_count_hosts(subnet->fabric), &plan->values);
+	cc_values_make(cc->options, &size, &plan->values);
 }
 
 static void warn(struct cc *cc)

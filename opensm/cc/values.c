@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iba/codes.h"
+
 #define ALL_OF_A_SWITCH 0x1F /* ControlMap */
 #define ALL_SLS 0xFFFF
 #define MULTIPLIER_MAX 0x3FFF
-#define SHIFT_MAX 3
+#define GBPS_UNKNOWN 100
 #define MASK_OCTETS 32
 
 enum { MAP_VICTIM = 1, MAP_CREDIT = 2, MAP_THRESHOLD = 4, MAP_STARVATION = 8, MAP_MARKING = 16 };
@@ -76,78 +78,67 @@ static void make_classic(const struct options *o, struct cc_values *values)
 	take_table(o->cc_cct, values);
 }
 
-/* In the order of enum cc_profile. */
-static const struct profile {
-	uint8_t threshold;
-	uint8_t packet_size; /* credits of 64 octets */
-	uint16_t marking_rate;
-	uint8_t increase;
-	uint16_t timer; /* 1.024 us */
-	unsigned int reach; /* the last entry gives each of the hosts its share divided by this */
-} profiles[] = {
-	[CC_GENTLE] = {8, 8, 3, 1, 75, 1},
-	[CC_STANDARD] = {15, 8, 0, 1, 150, 2},
-	[CC_AGGRESSIVE] = {15, 8, 0, 2, 300, 4},
-};
-
-/*
- * Entry i delays a packet by d = last * (i / n)^2 times its own time, so the rate is 1 / (1 + d):
- * flat at the beginning, where an index of a few is noise, and steep at the end.
- */
-static void make_table(struct cc_values *values, unsigned int reach)
+static void make_profile(enum cc_profile profile, struct cc_values *values)
 {
-	double last = (double)MIN(values->hosts, MULTIPLIER_MAX / reach) * reach;
-	unsigned int shift = 0;
+	struct cc_profile_values p = cc_profile_make(profile, values->hosts, values->gbps);
 
-	while (shift < SHIFT_MAX && last * (2 << shift) <= MULTIPLIER_MAX)
-		shift++;
-	values->n_table = CC_TABLE_MAX;
-	for (unsigned int i = 0; i < CC_TABLE_MAX; i++) {
-		double part = (double)i / (CC_TABLE_MAX - 1);
-
-		values->table[i].cct_shift = (uint8_t)shift;
-		values->table[i].cct_multiplier =
-			(uint16_t)(last * part * part * (1 << shift) + 0.5);
-	}
-	values->table[0] = (struct iba_congestion_control_entry){0};
-}
-
-static void make_profile(const struct profile *profile, struct cc_values *values)
-{
 	values->of_switch = (struct iba_switch_congestion_setting){
 		.control_map = MAP_VICTIM | MAP_THRESHOLD | MAP_MARKING,
-		.threshold = profile->threshold,
-		.packet_size = profile->packet_size,
-		.marking_rate = profile->marking_rate,
+		.threshold = p.threshold,
+		.packet_size = p.packet_size,
+		.marking_rate = p.marking_rate,
 	};
 	values->masks_by_topology = true;
 	values->of_ca.control_map = ALL_SLS;
 	for (unsigned int sl = 0; sl < G_N_ELEMENTS(values->of_ca.sl); sl++)
 		values->of_ca.sl[sl] = (struct iba_ca_congestion_entry){
-			.ccti_timer = profile->timer,
-			.ccti_increase = profile->increase,
+			.ccti_timer = p.timer,
+			.ccti_increase = p.increase,
 		};
-	make_table(values, profile->reach);
+	values->n_table = CC_TABLE_MAX;
+	cc_profile_table(MIN(values->hosts, CC_PROFILE_HOSTS_MAX), CC_TABLE_MAX - 1,
+			 values->table);
+	values->has_short = true;
+	cc_profile_table(MIN(values->hosts, CC_PROFILE_HOSTS_MAX), CC_BLOCK - 1,
+			 values->short_table);
 }
 
-uint32_t cc_count_hosts(const struct fabric *fabric)
+static bool is_host(const struct fabric *fabric, uint32_t port)
 {
-	uint32_t n = 0;
+	return fabric_is_endport(fabric, port) && fabric->ports[port].peer != FABRIC_NONE &&
+	       fabric->nodes[fabric->ports[port].node].type == IBA_NODE_CA;
+}
+
+struct cc_size cc_size_of(const struct fabric *fabric)
+{
+	uint32_t at_rate[256] = {0};
+	struct cc_size size = {0};
+	uint8_t most = 0;
 
 	for (uint32_t port = 0; port < fabric->n_ports; port++)
-		n += fabric_is_endport(fabric, port) && fabric->ports[port].peer != FABRIC_NONE &&
-		     fabric->nodes[fabric->ports[port].node].type == IBA_NODE_CA;
-	return n;
+		if (is_host(fabric, port)) {
+			size.hosts++;
+			at_rate[fabric->ports[port].rate]++;
+		}
+	for (unsigned int rate = 1; rate < G_N_ELEMENTS(at_rate); rate++)
+		if (at_rate[rate] > at_rate[most] ||
+		    (at_rate[rate] && at_rate[rate] == at_rate[most] &&
+		     iba_rate_compare((uint8_t)rate, most) > 0))
+			most = (uint8_t)rate;
+	size.gbps = iba_rate_tenths(most) / 10;
+	return size;
 }
 
-void cc_values_make(const struct options *options, uint32_t hosts, struct cc_values *values)
+void cc_values_make(const struct options *options, const struct cc_size *size,
+		    struct cc_values *values)
 {
 	memset(values, 0, sizeof(*values));
-	values->hosts = options->cc_hosts ? options->cc_hosts : MAX(hosts, 2);
+	values->hosts = options->cc_hosts ? options->cc_hosts : MAX(size->hosts, 2);
+	values->gbps = size->gbps ? size->gbps : GBPS_UNKNOWN;
 	if (options->cc_profile == CC_CLASSIC)
 		make_classic(options, values);
 	else
-		make_profile(&profiles[options->cc_profile], values);
+		make_profile(options->cc_profile, values);
 }
 
 /* ---- what is questionable ---- */
@@ -267,7 +258,7 @@ unsigned int cc_blocks(const struct cc_values *values, uint8_t table_cap, bool *
 {
 	unsigned int wanted = MAX((values->n_table + CC_BLOCK - 1) / CC_BLOCK, 1);
 
-	*cut = MAX(table_cap, 1) < wanted;
+	*cut = MAX(table_cap, 1) < wanted && !values->has_short;
 	return MIN(MAX(table_cap, 1), wanted);
 }
 
@@ -276,8 +267,8 @@ unsigned int cc_blocks(const struct cc_values *values, uint8_t table_cap, bool *
  * has the limit that the table has with it: some devices take it for that of all they have so far,
  * others for that of the whole table.
  */
-static void put_block(const struct cc_values *values, unsigned int block, unsigned int n,
-		      uint8_t *octets)
+static void put_block(const struct iba_congestion_control_entry *entries, unsigned int block,
+		      unsigned int n, uint8_t *octets)
 {
 	struct iba_congestion_control_table table = {0};
 	unsigned int first = block * CC_BLOCK;
@@ -286,19 +277,21 @@ static void put_block(const struct cc_values *values, unsigned int block, unsign
 	if (n)
 		table.ccti_limit = (uint16_t)(MIN(n, first + CC_BLOCK) - 1);
 	for (unsigned int i = 0; i < rest; i++)
-		table.entry[i] = values->table[first + i];
+		table.entry[i] = entries[first + i];
 	memset(octets, 0, CC_CA_OCTETS);
 	wire_encode(&iba_congestion_control_table_type, &table, octets);
 }
 
 void cc_settings_of_ca(const struct cc_values *values, unsigned int blocks, uint8_t *octets)
 {
+	bool is_short = values->has_short && blocks == 1;
 	unsigned int n = MIN(values->n_table, blocks * CC_BLOCK);
 
 	memset(octets, 0, CC_CA_OCTETS);
 	wire_encode(&iba_ca_congestion_setting_type, &values->of_ca, octets);
 	for (unsigned int block = 0; block < blocks; block++)
-		put_block(values, block, n, octets + cc_piece_at(1 + block));
+		put_block(is_short ? values->short_table : values->table, block, n,
+			  octets + cc_piece_at(1 + block));
 }
 
 static void put16(uint8_t *octets, unsigned int number)

@@ -10,11 +10,11 @@
 #ifndef CC_VALUES_H
 #define CC_VALUES_H
 
+#include "cc/profile.h"
 #include "core/options.h"
 #include "fabric/fabric.h"
 #include "iba/iba.h"
 
-#define CC_TABLE_MAX 128   /* entries */
 #define CC_BLOCK 64	   /* entries of a block */
 #define CC_BLOCKS_MAX 2
 #define CC_SWITCH_OCTETS 76
@@ -28,13 +28,22 @@ struct cc_values {
 	struct iba_ca_congestion_setting of_ca;
 	struct iba_congestion_control_entry table[CC_TABLE_MAX];
 	unsigned int n_table; /* 0: senders are not slowed down */
-	uint32_t hosts;	      /* for which the table was computed */
+	bool has_short;	      /* for CAs that have room for one block: */
+	struct iba_congestion_control_entry short_table[CC_BLOCK];
+	uint32_t hosts;	   /* for which they were computed */
+	unsigned int gbps; /* data rate of their links */
 };
 
-/* hosts: CA ports of the fabric; the option cc_hosts goes before it. */
-void cc_values_make(const struct options *options, uint32_t hosts, struct cc_values *values);
-/* Number of CA ports with a cable. */
-uint32_t cc_count_hosts(const struct fabric *fabric);
+/* The hosts of a fabric: CA ports with a cable. */
+struct cc_size {
+	uint32_t hosts;
+	unsigned int gbps; /* data rate that most of them have, in Gb/s; 0: unknown */
+};
+struct cc_size cc_size_of(const struct fabric *fabric);
+
+/* The option cc_hosts goes before size->hosts. */
+void cc_values_make(const struct options *options, const struct cc_size *size,
+		    struct cc_values *values);
 
 /* What is questionable about the options; array of char *, which frees its strings. */
 GPtrArray *cc_values_warnings(const struct options *options, const struct cc_values *values);

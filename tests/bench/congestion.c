@@ -14,7 +14,8 @@
 #include "tests/unit/congest_runs.h"
 
 #define PUBLISHED 3 /* sets */
-#define SETS (1 + PUBLISHED + CONGEST_PROFILES)
+#define PROFILES 3  /* from CC_GENTLE on */
+#define SETS (1 + PUBLISHED + PROFILES)
 
 /* Those with which results were published differ in their tables; 0: nothing is marked. */
 static void put_set(struct congest_set *set, unsigned int i, uint32_t hosts, unsigned int gbps)
@@ -22,7 +23,7 @@ static void put_set(struct congest_set *set, unsigned int i, uint32_t hosts, uns
 	static const char *const names[] = {"none", "7i^2/95", "7i^2/106 >> 3", "linear"};
 
 	if (i > PUBLISHED) {
-		congest_set_init(set, i - PUBLISHED - 1, hosts, gbps);
+		congest_set_init(set, CC_GENTLE + i - PUBLISHED - 1, hosts, gbps);
 		return;
 	}
 	*set = (struct congest_set){
@@ -165,7 +166,7 @@ static void show_thresholds(void)
 			struct congest_set set;
 
 			load.credits = credits[c];
-			congest_set_init(&set, CONGEST_STANDARD, net.n_hosts, load.gbps);
+			congest_set_init(&set, CC_STANDARD, net.n_hosts, load.gbps);
 			set.threshold = thresholds[t];
 			show_head(title);
 			show_hot(&net, &set, &load, 8, 150000, false);
@@ -244,10 +245,10 @@ static void show_harm(void)
 	}
 	printf("   permutation\n");
 	flows[G_N_ELEMENTS(kinds)] = congest_permutation(&net, 5);
-	for (unsigned int i = 0; i < SETS + CONGEST_PROFILES; i++) {
+	for (unsigned int i = 0; i < SETS + PROFILES; i++) {
 		struct congest_set set;
 
-		put_set(&set, i < SETS ? i : i - CONGEST_PROFILES, net.n_hosts, 100);
+		put_set(&set, i < SETS ? i : i - PROFILES, net.n_hosts, 100);
 		set.per_sl = i >= SETS;
 		printf("%-14s %-4s", set.name, set.per_sl ? "SL" : "QP");
 		for (size_t k = 0; k < G_N_ELEMENTS(flows); k++)
@@ -307,7 +308,7 @@ static void show_masks(void)
 			parts[hot.target] = speeds[s];
 			g_free(hot.flows);
 			load.parts = parts;
-			congest_set_init(&set, CONGEST_STANDARD, net.n_hosts, load.gbps);
+			congest_set_init(&set, CC_STANDARD, net.n_hosts, load.gbps);
 			set.mask = mask;
 			show_head(title);
 			show_hot(&net, &set, &load, 8, 150000, true);

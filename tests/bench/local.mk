@@ -169,4 +169,4 @@ endif
 # Hot spots and their victims, with settings of congestion control and without.
 check_PROGRAMS += tests/bench/congestion
 tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
-tests_bench_congestion_LDADD = $(LIBS_ROUTECHECK) -lm
+tests_bench_congestion_LDADD = libcc.a $(LIBS_ROUTECHECK) -lm

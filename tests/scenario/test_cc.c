@@ -14,6 +14,8 @@
 #include "vendor/sim_cc.h"
 
 #define HOSTS 16
+#define GBPS 100
+#define ONE_IN 4
 #define ON "congestion_control TRUE\nsweep_interval 1000\n"
 #define STANDARD ON "cc_profile standard\n"
 #define PER_PORT "cc_key_mode per_port\ncc_key_lease_period 60\n"
@@ -192,17 +194,17 @@ START_TEST(profiles)
 	start(STANDARD);
 	expect_all_right();
 	at = view(leaf);
-	ck_assert_uint_eq(at.switch_setting.threshold, 15);
+	ck_assert_uint_eq(at.switch_setting.threshold, 12);
 	ck_assert_uint_eq(at.switch_setting.packet_size, 8);
-	ck_assert_uint_eq(at.switch_setting.marking_rate, 0);
+	ck_assert_uint_eq(at.switch_setting.marking_rate, ONE_IN - 1);
 	ck_assert_uint_eq(at.switch_setting.victim_mask[31], 0x06); /* ports 1 and 2 */
 	at = view(spine);
-	ck_assert_uint_eq(at.switch_setting.threshold, 15);
+	ck_assert_uint_eq(at.switch_setting.threshold, 12);
 	ck_assert_uint_eq(at.switch_setting.victim_mask[31], 0);
 	at = view(host);
 	ck_assert_uint_eq(at.ca_setting.control_map, 0xFFFF);
 	ck_assert_uint_eq(at.ca_setting.sl[3].ccti_increase, 1);
-	ck_assert_uint_eq(at.ca_setting.sl[3].ccti_timer, 150);
+	ck_assert_uint_eq(at.ca_setting.sl[3].ccti_timer, 25 * HOSTS * ONE_IN / GBPS);
 	ck_assert_uint_eq(at.ccti_limit, 127);
 	ck_assert_uint_eq(at.entry[0].cct_multiplier, 0);
 	ck_assert_uint_gt(at.entry[127].cct_multiplier >> at.entry[127].cct_shift, 16);
@@ -420,7 +422,7 @@ START_TEST(restarts)
 	ck_assert_uint_eq(view(leaf).key.cc_key, 0);
 	scenario_run_ms(s, 40 * 1000);
 	expect_all_right();
-	ck_assert_uint_eq(view(leaf).switch_setting.threshold, 15);
+	ck_assert_uint_eq(view(leaf).switch_setting.threshold, 12);
 	ck_assert_uint_ne(view(leaf).key.cc_key, 0);
 }
 END_TEST

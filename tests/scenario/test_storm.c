@@ -191,7 +191,7 @@ static const char *agent_wrong(unsigned int node, unsigned int port, bool is_swi
 	if (!view->key.cc_key)
 		return "has no CC_Key";
 	if (is_switch)
-		return view->switch_setting.threshold == 15 ? NULL : "does not mark";
+		return view->switch_setting.threshold == 12 ? NULL : "does not mark";
 	return view->ccti_limit == 127 && view->ca_setting.sl[5].ccti_timer ? NULL
 									    : "is not set";
 }

@@ -7,7 +7,6 @@
 
 #define MULTIPLIER_MAX 16383
 #define SHIFT_MAX 3
-#define S_MAX 128 /* the longest delay is that of a multiplier without shift */
 
 /* ---- sets ---- */
 
@@ -41,45 +40,34 @@ void congest_put_square(struct congest_set *set, uint8_t shift, unsigned int sca
 		put_entry(set, i, shift, 7 * i * i * 500 / (scale * scale * 109));
 }
 
-/* At entry i the rate is (1 - i / limit (1 - 1 / S))^2; the delay is 1 / rate - 1. */
 void congest_put_table(struct congest_set *set, uint32_t hosts, unsigned int limit)
 {
-	uint64_t s = 2;
+	struct iba_congestion_control_entry table[CC_TABLE_MAX];
 
-	while (s < S_MAX && s * s < UINT64_C(2) * hosts)
-		s++;
-	for (uint64_t i = 0; i <= limit; i++) {
-		uint64_t all = limit * s * limit * s, left = limit * s - i * (s - 1);
-
-		put_fraction(set, (unsigned int)i, all - left * left, left * left);
-	}
+	cc_profile_table(hosts, limit, table);
+	for (unsigned int i = 0; i <= limit; i++)
+		put_entry(set, i, table[i].cct_shift, table[i].cct_multiplier);
 }
 
-void congest_set_init(struct congest_set *set, enum congest_profile profile, uint32_t hosts,
+void congest_set_init(struct congest_set *set, enum cc_profile profile, uint32_t hosts,
 		      unsigned int gbps)
 {
-	static const struct {
-		const char *name;
-		uint8_t threshold;
-		unsigned int one_in; /* of these packets one is marked, on a link of 100 Gb/s */
-	} profiles[] = {
-		[CONGEST_GENTLE] = {"gentle", 8, 8},
-		[CONGEST_STANDARD] = {"standard", 12, 4},
-		[CONGEST_AGGRESSIVE] = {"aggressive", 14, 2},
+	static const char *const names[] = {
+		[CC_GENTLE] = "gentle",
+		[CC_STANDARD] = "standard",
+		[CC_AGGRESSIVE] = "aggressive",
 	};
-	uint64_t senders = MIN(hosts, CONGEST_HOSTS_MAX);
-	uint64_t one_in = ((uint64_t)profiles[profile].one_in * gbps + 99) / 100;
-	uint64_t timer = (25 * senders * one_in + gbps - 1) / gbps;
+	struct cc_profile_values values = cc_profile_make(profile, hosts, gbps);
 
 	*set = (struct congest_set){
-		.name = profiles[profile].name,
-		.threshold = profiles[profile].threshold,
-		.marking_rate = (uint16_t)(one_in - 1),
-		.packet_size = 8,
-		.increase = 1,
-		.timer = (uint16_t)MIN(timer, UINT16_MAX),
+		.name = names[profile],
+		.threshold = values.threshold,
+		.marking_rate = values.marking_rate,
+		.packet_size = values.packet_size,
+		.increase = values.increase,
+		.timer = values.timer,
 	};
-	congest_put_table(set, (uint32_t)senders, 2 * CONGEST_BLOCK - 1);
+	congest_put_table(set, MIN(hosts, CC_PROFILE_HOSTS_MAX), 2 * CONGEST_BLOCK - 1);
 }
 
 /* ---- nets ---- */

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_CONGEST_RUNS_H
 #define TESTS_UNIT_CONGEST_RUNS_H
 
+#include "cc/profile.h"
 #include "tests/unit/congest.h"
 
 /* The ports of a switch that mark packets even if they lack credits: bits of its VictimMask. */
@@ -30,25 +31,10 @@ struct congest_set {
 void congest_put_delay(struct congest_set *set, unsigned int i, double packets);
 /* A table that was used in published experiments: entry i is shift:int(7 i^2 / scale^2 / 0.218). */
 void congest_put_square(struct congest_set *set, uint8_t shift, unsigned int scale);
-/*
- * A table for up to this number of senders to one target. From entry to entry the square root of
- * the rate falls by an equal amount, from 1 to 1 / S at the limit; S^2 is at least twice the number
- * of hosts, as far as an entry can express that.
- */
+/* cc_profile_table(). */
 void congest_put_table(struct congest_set *set, uint32_t hosts, unsigned int limit);
-
-/*
- * All keep (ticks of CCTI_Timer) / (Marking_Rate + 1) at 1.56 for each host: if that many hosts
- * send to one, each at its fair share, then 64 % of the packets that may be marked balance the
- * timers. An aggressive profile reacts and recovers faster; a gentle one takes less from the
- * throughput. Larger fabrics get the settings of one with CONGEST_HOSTS_MAX hosts: if the timers
- * were longer, a hot spot with few senders would need too much time to recover.
- */
-#define CONGEST_HOSTS_MAX 512
-enum congest_profile { CONGEST_GENTLE, CONGEST_STANDARD, CONGEST_AGGRESSIVE, CONGEST_PROFILES };
-
 /* The set of a profile for this number of hosts, on links of this data rate in Gb/s. */
-void congest_set_init(struct congest_set *set, enum congest_profile profile, uint32_t hosts,
+void congest_set_init(struct congest_set *set, enum cc_profile profile, uint32_t hosts,
 		      unsigned int gbps);
 
 /* A routed fabric. */

@@ -20,6 +20,7 @@ static void free_bytes(void *bytes)
 static void setup(void)
 {
 	const struct key_rule rule = {.m_key = 0x1234};
+	struct cc_size size;
 
 	fabric = make_fabric("fattree:4", 0);
 	options = options_new();
@@ -37,7 +38,8 @@ static void setup(void)
 		.own_lid = 1,
 		.now_ns = NS_PER_S,
 	};
-	cc_values_make(options, cc_count_hosts(fabric), &plan.values);
+	size = cc_size_of(fabric);
+	cc_values_make(options, &size, &plan.values);
 }
 
 static void teardown(void)

@@ -36,7 +36,7 @@ START_TEST(tables)
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++) {
 		options->cc_profile = (uint8_t)_i;
-		cc_values_make(options, hosts[i], &values);
+		cc_values_make(options, &(struct cc_size){hosts[i], 100}, &values);
 		ck_assert_uint_ge(values.n_table, 2);
 		ck_assert_uint_le(values.n_table, CC_TABLE_MAX);
 		ck_assert(slowness(&values.table[0]) == 0);
@@ -46,7 +46,7 @@ START_TEST(tables)
 		ck_assert_uint_eq(cc_values_warnings(options, &values)->len, 0);
 	}
 	options->cc_hosts = 77;
-	cc_values_make(options, 5, &values);
+	cc_values_make(options, &(struct cc_size){5, 100}, &values);
 	ck_assert_uint_eq(values.hosts, 77);
 }
 END_TEST
@@ -57,10 +57,11 @@ START_TEST(masks)
 	struct fabric *fabric = make_fabric("random:12:6:3:7", 0);
 	struct iba_switch_congestion_setting setting;
 	uint8_t octets[CC_SWITCH_OCTETS];
+	struct cc_size size = cc_size_of(fabric);
 	struct cc_values values;
 
 	options->cc_profile = CC_STANDARD;
-	cc_values_make(options, cc_count_hosts(fabric), &values);
+	cc_values_make(options, &size, &values);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 

@@ -504,6 +504,8 @@ END_TEST
 
 /* ---- profiles ---- */
 
+#define PROFILES 3 /* from CC_GENTLE on */
+
 /* 128 hosts: S is 16, and entry i is (127 * 16 / (127 * 16 - i * 15))^2 - 1 packets. */
 START_TEST(test_table)
 {
@@ -555,7 +557,7 @@ START_TEST(test_profiles)
 {
 	static const struct {
 		unsigned int hosts, gbps;
-		uint16_t timer[CONGEST_PROFILES], marking_rate[CONGEST_PROFILES];
+		uint16_t timer[PROFILES], marking_rate[PROFILES];
 	} known[] = {
 		{128, 32, {300, 200, 100}, {2, 1, 0}},
 		{128, 100, {256, 128, 64}, {7, 3, 1}},
@@ -566,10 +568,10 @@ START_TEST(test_profiles)
 	};
 
 	for (size_t k = 0; k < G_N_ELEMENTS(known); k++)
-		for (unsigned int p = 0; p < CONGEST_PROFILES; p++) {
+		for (unsigned int p = 0; p < PROFILES; p++) {
 			struct congest_set set;
 
-			congest_set_init(&set, p, known[k].hosts, known[k].gbps);
+			congest_set_init(&set, CC_GENTLE + p, known[k].hosts, known[k].gbps);
 			ck_assert_uint_eq(set.timer, known[k].timer[p]);
 			ck_assert_uint_eq(set.marking_rate, known[k].marking_rate[p]);
 		}
@@ -607,8 +609,8 @@ START_TEST(test_hot_spot)
 	run_hot(&net, &set, contributors, &result);
 	ck_assert_double_ge(result.hot, 0.99);
 	ck_assert(contributors == 2 || result.victims < 0.2);
-	for (unsigned int p = 0; p < CONGEST_PROFILES; p++) {
-		congest_set_init(&set, p, net.n_hosts, 100);
+	for (unsigned int p = 0; p < PROFILES; p++) {
+		congest_set_init(&set, CC_GENTLE + p, net.n_hosts, 100);
 		run_hot(&net, &set, contributors, &result);
 		ck_assert_msg(result.hot >= 0.85 && result.victims >= 0.8 && result.jain >= 0.9,
 			      "%u to 1, %s: hot spot %.3f, victims %.3f, fairness %.3f",
@@ -633,18 +635,18 @@ START_TEST(test_parking_lot)
 			.stop = CONGEST_FOREVER,
 		};
 	hot.flows = flows;
-	for (unsigned int p = 0; p <= CONGEST_PROFILES; p++) {
+	for (unsigned int p = 0; p <= PROFILES; p++) {
 		struct congest_set set = {.name = "none"};
 		struct congest_settings settings;
 		struct congest_result result;
 		struct congest_load load;
 
-		if (p < CONGEST_PROFILES)
-			congest_set_init(&set, p, net.n_hosts, 100);
+		if (p < PROFILES)
+			congest_set_init(&set, CC_GENTLE + p, net.n_hosts, 100);
 		congest_settings_init(&settings, &net, &set);
 		load = congest_load_of(&net, &settings);
 		congest_hot_run(&hot, &load, 50000, 50000, &result);
-		if (p == CONGEST_PROFILES)
+		if (p == PROFILES)
 			ck_assert_double_lt(result.jain, 0.5);
 		else
 			ck_assert_msg(result.jain >= 0.98 && result.hot >= 0.95,
@@ -684,8 +686,8 @@ START_TEST(test_background)
 	ck_assert_double_eq_tol(quiet.rate, 0.5, 0.01);
 	run_crowd(&net, &set, 3, &crowd);
 	ck_assert_double_lt(crowd.rate, 0.9 * quiet.rate);
-	for (unsigned int p = 0; p < CONGEST_PROFILES; p++) {
-		congest_set_init(&set, p, net.n_hosts, 100);
+	for (unsigned int p = 0; p < PROFILES; p++) {
+		congest_set_init(&set, CC_GENTLE + p, net.n_hosts, 100);
 		run_crowd(&net, &set, 0, &crowd);
 		ck_assert_double_ge(crowd.rate, 0.99 * quiet.rate);
 		ck_assert_double_le(crowd.wait, 1.1 * quiet.wait);
@@ -715,7 +717,7 @@ START_TEST(test_slow_target)
 		struct congest_load load;
 		struct congest_set set;
 
-		congest_set_init(&set, CONGEST_STANDARD, net.n_hosts, 100);
+		congest_set_init(&set, CC_STANDARD, net.n_hosts, 100);
 		set.mask = mask;
 		congest_settings_init(&settings, &net, &set);
 		load = congest_load_of(&net, &settings);
@@ -743,7 +745,7 @@ START_TEST(test_times)
 	struct congest_hot hot;
 
 	congest_net_init(&net, "fattree:8", "ftree");
-	congest_set_init(&set, CONGEST_AGGRESSIVE, net.n_hosts, 100);
+	congest_set_init(&set, CC_AGGRESSIVE, net.n_hosts, 100);
 	congest_settings_init(&settings, &net, &set);
 	load = congest_load_of(&net, &settings);
 	congest_hot_init(&hot, &net, 8, 8, 3);
@@ -765,7 +767,7 @@ START_TEST(test_same)
 	struct congest_set set;
 
 	congest_net_init(&net, "torus:4x4:2", "dfsssp");
-	congest_set_init(&set, CONGEST_STANDARD, net.n_hosts, 100);
+	congest_set_init(&set, CC_STANDARD, net.n_hosts, 100);
 	run_hot(&net, &set, 8, &a);
 	run_hot(&net, &set, 8, &b);
 	ck_assert_mem_eq(&a, &b, sizeof(a));
