@@ -297,7 +297,7 @@ int main(void)
 {
 	const char *text = g_getenv("STORM_SEEDS");
 	Suite *suite = suite_create("storm");
-	TCase *tcase = tcase_create("storm");
+	TCase *tcase = tcase_create("storm"), *with_cc = tcase_create("with cc");
 	int first = 1, last = some_seeds(80);
 
 	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
@@ -305,9 +305,12 @@ int main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, storm, first, last + 1);
-	tcase_add_loop_test(tcase, storm_with_cc, first, last + 1);
+	tcase_add_checked_fixture(with_cc, NULL, teardown);
+	tcase_set_timeout(with_cc, 300);
+	tcase_add_loop_test(with_cc, storm_with_cc, first, last + 1);
 	for (size_t i = 0; !text && i < G_N_ELEMENTS(failed_once); i++)
 		tcase_add_loop_test(tcase, storm, failed_once[i], failed_once[i] + 1);
 	suite_add_tcase(suite, tcase);
+	suite_add_tcase(suite, with_cc);
 	return run_suite(suite);
 }
