@@ -153,6 +153,15 @@ tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)
 check_PROGRAMS += tests/bench/ssa_wire
 tests_bench_ssa_wire_LDADD = libssatables.a $(LIBS_SSA)
 
+# A job starts on all hosts: make bench-ssa-storm BENCH_FLAGS='--net fattree:16 --ranks 4'.
+EXTRA_DIST += tests/bench/ssa_storm.py
+check_PROGRAMS += tests/bench/ssa_storm
+tests_bench_ssa_storm_LDADD = $(LIBS_SSA) $(UMAD_LIBS)
+bench-ssa-storm: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/ssa_storm$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/ssa_storm.py $(BENCH_FLAGS)
+.PHONY: bench-ssa-storm
+
 # A tree of the Scalable SA on the loopback, and servers that are killed.
 if HAVE_REDIS
 check_PROGRAMS += tests/bench/ssa_tree
