@@ -25,10 +25,14 @@ TESTS += $(interop_tests)
 if HAVE_WEB
 TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
-dist_check_SCRIPTS += tests/interop/test_ssa.py
+dist_check_SCRIPTS += tests/interop/test_ssa.py tests/interop/test_ssa_failover.py
 if HAVE_REDIS
 TESTS += tests/interop/test_ssa.py
+if HAVE_ACM
+TESTS += tests/interop/test_ssa_failover.py
 endif
+endif
+EXTRA_DIST += tests/interop/ssa.py
 dist_check_SCRIPTS += tests/interop/test_snmp.py
 if HAVE_SNMP
 TESTS += tests/interop/test_snmp.py
