@@ -44,6 +44,7 @@ EXTRA_DIST += opensm/ssa/store/no_redis.c
 if HAVE_REDIS
 noinst_LIBRARIES += libssanode.a
 libssanode_a_SOURCES = \
+	opensm/ssa/node/acm_files.c opensm/ssa/node/acm_files.h \
 	opensm/ssa/node/agent.c opensm/ssa/node/agent.h \
 	opensm/ssa/tree/assign.c opensm/ssa/tree/assign.h \
 	opensm/ssa/node/follow.c opensm/ssa/node/follow.h \

@@ -102,11 +102,12 @@ def kernel_socket():
 
 class Service:
     """ibacm on a host of a fabric. addresses: {name or IP address: P_Key}. kernel: it gets a socket
-    on which it takes requests as a kernel's, which the other side sends from self.kernel."""
+    on which it takes requests as a kernel's, which the other side sends from self.kernel. shim: a
+    library to preload before that of osmsim-run."""
 
     def __init__(self, fabric, host, addresses, options='', kernel=False, name='acm',
-                 provider='ibacmssa', library=None):
-        self.fabric, self.name, self.host = fabric, name, host
+                 provider='ibacmssa', library=None, shim=None):
+        self.fabric, self.name, self.host, self.shim = fabric, name, host, shim
         self.dir = fabric.path(name)
         os.makedirs(os.path.join(self.dir, 'lib'))
         self.socket_path = os.path.join(self.dir, 'socket')
@@ -136,8 +137,9 @@ provider {provider} default
             handed.append(kernel_socket())
             self.port_id = handed[1].getsockname()[0]
         moves = ' '.join(f'{3 + i}<&{fd.fileno()}' for i, fd in enumerate(handed))
+        under = f"sh -c 'LD_PRELOAD={self.shim}:$LD_PRELOAD exec \"$@\"' sh" if self.shim else ''
         command = (f'exec {moves}; LISTEN_FDS={len(handed)} LISTEN_PID=$$ exec '
-                   f'{osmsim.built(*RUN)} -n {self.host} --verbs ibacm --systemd '
+                   f'{osmsim.built(*RUN)} -n {self.host} --verbs {under} ibacm --systemd '
                    f'-O {self.dir}/options -A {self.dir}/addresses')
         # Whatever the provider lacks is found when it is loaded.
         self.child = self.fabric.spawn(['sh', '-c', command], f'{self.name}.log',

@@ -25,11 +25,12 @@ TESTS += $(interop_tests)
 if HAVE_WEB
 TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
-dist_check_SCRIPTS += tests/interop/test_ssa.py tests/interop/test_ssa_failover.py
+dist_check_SCRIPTS += tests/interop/test_ssa.py tests/interop/test_acm_files.py \
+	tests/interop/test_ssa_failover.py
 if HAVE_REDIS
 TESTS += tests/interop/test_ssa.py
 if HAVE_ACM
-TESTS += tests/interop/test_ssa_failover.py
+TESTS += tests/interop/test_acm_files.py tests/interop/test_ssa_failover.py
 endif
 endif
 EXTRA_DIST += tests/interop/ssa.py
@@ -69,11 +70,15 @@ check_PROGRAMS += tests/interop/verbs_ask
 tests_interop_verbs_ask_LDADD = $(VERBS_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
-check_DATA = tests/interop/ibutils_shim.so
-CLEANFILES += tests/interop/ibutils_shim.so
+check_DATA = tests/interop/ibutils_shim.so tests/interop/verbs_shim.so
+CLEANFILES += tests/interop/ibutils_shim.so tests/interop/verbs_shim.so
 tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
 	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \
 		-O2 -fPIC -shared -o $@ $(srcdir)/tests/interop/ibutils_shim.c -ldl
+tests/interop/verbs_shim.so: $(srcdir)/tests/interop/verbs_shim.c Makefile
+	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) -O2 -fPIC -shared \
+		-o $@ $(srcdir)/tests/interop/verbs_shim.c
+EXTRA_DIST += tests/interop/verbs_shim.c
 
 # A site goes from Debian's opensm to this one and back, in a bare Debian: as root, with network.
 EXTRA_DIST += tests/interop/migration.py tests/interop/boot.py tests/interop/boot.sh

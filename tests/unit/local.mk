@@ -196,7 +196,8 @@ tests_unit_test_ssa_wire_LDADD = libsuites.a libssatables.a $(LIBS_SSA) $(CHECK_
 
 if HAVE_REDIS
 unit_rooms += tests/unit/test_ssa_node
-tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_admin.c tests/unit/test_ssa_agent.c \
+tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_acm_files.c \
+	tests/unit/test_ssa_admin.c tests/unit/test_ssa_agent.c \
 	tests/unit/test_ssa_assign.c \
 	tests/unit/test_ssa_tree.c \
 	tests/unit/node_bed.c tests/unit/node_bed.h \

@@ -366,6 +366,7 @@ static const char *const mistakes[][2] = {
 	{"role core\nrole access\nstore files:/x\nserver redis://h\n",
 	 "role core: expected no dist"},
 	{"role agent\nstore files:/x\nsnapshot y\n", "ssa.conf:3: snapshot: found 'y'"},
+	{"role agent\nstore files:/x\nacm_files y\n", "ssa.conf:3: acm_files: found 'y'"},
 	{"role agent\nstore files:/x\nstore files:/y\n", "ssa.conf:3: store: line 2 has given it"},
 	{"role agent\nstore files:/x\nfanout_core 0\n", "expected a number from 1 to 10000"},
 	{"role agent\nparent redis://a\nparent redis://b\nparent redis://c\n", "at most two"},

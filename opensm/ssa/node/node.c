@@ -6,6 +6,7 @@
 
 #include "client/config_file.h"
 #include "client/say.h"
+#include "ssa/node/acm_files.h"
 #include "ssa/node/follow.h"
 #include "ssa/tree/member.h"
 #include "ssa/node/push.h"
@@ -96,6 +97,30 @@ static struct ssa_follow_config agent_config(const struct ssa_node *node, const 
 	};
 }
 
+/* Called by the thread of the agent, and before there is one. */
+static void write_acm_files(void *arg, const struct ssa_snapshot *snapshot)
+{
+	const struct ssa_node *node = arg;
+	g_autoptr(GError) error = NULL;
+
+	if (!ssa_acm_files_write(node->settings->acm_files, snapshot,
+				 (const uint64_t *)(void *)node->guids->data, node->guids->len,
+				 &error))
+		say(LOG_ERR, "acm_files: %s", error->message);
+}
+
+/* The snapshot of the run before may be the current one, and these files not be there yet. */
+static void begin_acm_files(struct ssa_node *node, struct ssa_follow_config *config)
+{
+	struct ssa_snapshot *snapshot = ssa_snapshot_map(config->agent.file, NULL);
+
+	if (snapshot && snapshot->prefix == config->agent.prefix)
+		write_acm_files(node, snapshot);
+	ssa_snapshot_unref(snapshot);
+	config->taken = write_acm_files;
+	config->arg = node;
+}
+
 /* Beside a server, or the daemon, it reads from there. */
 static void start_agent(struct ssa_node *node)
 {
@@ -108,6 +133,8 @@ static void start_agent(struct ssa_node *node)
 	memcpy(config.agent.wanted.guids, node->guids->data, node->guids->len * sizeof(uint64_t));
 	if (beside && !settings->store)
 		config.options = ssa_settings_server(settings, false);
+	if (settings->acm_files)
+		begin_acm_files(node, &config);
 	part->follow = ssa_follow_start(&config);
 	if (beside)
 		ssa_follow_parents(part->follow, beside, NULL);

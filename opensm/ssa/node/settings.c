@@ -101,6 +101,7 @@ static const uint32_t fanout_max = 10000, fake_max = FAKE_MAX;
 static const struct config_key keys[] = {
 #define OF(member) offsetof(struct ssa_settings, member)
 #define FILE_NAME "the name of a file, from the root directory"
+#define DIRECTORY "a directory, from the root directory"
 #define REDIS "redis://[USER@]HOST[:PORT], or rediss:// for TLS"
 #define GUID "a GUID of up to 16 hex digits"
 #define FANOUT "a number from 1 to 10000"
@@ -121,6 +122,7 @@ static const struct config_key keys[] = {
 	{"tls_cert", config_as_file, OF(cert_file), NULL, FILE_NAME, false},
 	{"tls_key", config_as_file, OF(tls_key_file), NULL, FILE_NAME, false},
 	{"snapshot", config_as_file, OF(snapshot), NULL, FILE_NAME, false},
+	{"acm_files", config_as_file, OF(acm_files), NULL, DIRECTORY, false},
 	{"addresses", config_as_switch, OF(addresses), false_true, "TRUE or FALSE", false},
 	{"fanout_core", take_number, OF(fanout[0]), &fanout_max, FANOUT, false},
 	{"fanout_distribution", take_number, OF(fanout[1]), &fanout_max, FANOUT, false},
@@ -162,6 +164,7 @@ void ssa_settings_free(struct ssa_settings *settings)
 	g_free(settings->cert_file);
 	g_free(settings->tls_key_file);
 	g_free(settings->snapshot);
+	g_free(settings->acm_files);
 	g_free(settings);
 }
 

@@ -23,6 +23,7 @@ struct ssa_settings {
 	char *server_password_file; /* for server; NULL: password_file */
 	char *key_file, *password_file, *ca_file, *cert_file, *tls_key_file; /* NULL: none */
 	char *snapshot;	    /* the file that an agent keeps up to date */
+	char *acm_files;    /* directory of files for an ibacm without libibacmssa; NULL: none */
 	bool addresses;	    /* names and IP addresses in it */
 	uint32_t fanout[3]; /* children of a core, a distribution and an access node */
 	uint32_t fake;	    /* agents that there are not, for tests; 0: none */
