@@ -2,13 +2,16 @@
 /* Nodes of the Scalable SA with Redis servers: epochs in and out of a core, joins, parents. */
 #include <check.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ssa/node/node.h"
 #include "ssa/node/push.h"
-#include "ssa/wire/alive.h"
+#include "ssa/tree/join.h"
+#include "ssa/tree/member.h"
 #include "ssa/tree/remote.h"
+#include "ssa/wire/alive.h"
 #include "tests/run_suite.h"
 #include "tests/unit/node_bed.h"
 #include "tests/unit/redis_server.h"
@@ -372,6 +375,68 @@ END_TEST
 
 /* ---- the pulse ---- */
 
+/* A core by hand: answers the next join, with that parent; "": it knows none. */
+static void answer_join(struct ssa_remote *core, uint64_t guid, uint64_t *number,
+			const char *address)
+{
+	g_autofree char *node = ssa_remote_key(SSA_TABLES_PREFIX, "node", guid);
+	g_autofree char *parents = ssa_remote_key(SSA_TABLES_PREFIX, "parents", guid);
+	g_autofree char *answer_text = NULL;
+	struct ssa_answer answer = {.guids = {*address ? 0xC0 : 0}};
+	struct ssa_join join = {0};
+
+	ck_assert(node_bed_wait(({
+					g_autofree char *text = ssa_remote_get(core, node, NULL);
+
+					text &&ssa_join_parse(text, &join) &&
+						join.number != *number;
+				}),
+				10000));
+	*number = answer.number = join.number;
+	g_strlcpy(answer.addresses[0], address, sizeof(answer.addresses[0]));
+	answer_text = ssa_answer_text(&answer);
+	ck_assert(ssa_remote_set(core, parents, answer_text, 0, NULL));
+}
+
+static void on_parents(void *arg, const char *primary, const char *backup)
+{
+	(void)backup;
+	atomic_store((atomic_bool *)arg, primary != NULL);
+}
+
+/* As one that has just started, while the parent of the core before is gone: within seconds. */
+START_TEST(test_core_that_knows_no_parent_is_asked_again)
+{
+	struct ssa_store_options options = {.more = &ssa_store_redis, .writes = true};
+	g_autoptr(GPtrArray) cores = g_ptr_array_new_with_free_func(g_free);
+	struct ssa_members_config config = {.prefix = SSA_TABLES_PREFIX, .options = options};
+	struct ssa_reporter *reporter = ssa_reporter_new(NULL, NULL);
+	struct ssa_members *members;
+	struct ssa_member *member;
+	struct ssa_remote *core;
+	uint64_t number = 0;
+	atomic_bool told = false;
+
+	begin(1);
+	g_ptr_array_add(cores, uri_of(0));
+	config.cores = cores;
+	core = ssa_remote_open(cores->pdata[0], &options, NULL);
+	members = ssa_members_new(&config);
+	member = ssa_members_add(members, 0x77, SSA_ROLE_AGENT, NULL, reporter, on_parents, &told);
+	ssa_members_start(members);
+	answer_join(core, 0x77, &number, "");
+	answer_join(core, 0x77, &number, "h:1");
+	ck_assert(node_bed_wait(atomic_load(&told), 5000));
+	ssa_member_changed(member, true);
+	answer_join(core, 0x77, &number, "");
+	answer_join(core, 0x77, &number, "h:2");
+	ssa_members_free(members);
+	ssa_reporter_free(reporter);
+	ssa_remote_close(core);
+	end();
+}
+END_TEST
+
 START_TEST(test_alive)
 {
 	g_autoptr(GBytes) key = g_bytes_new_static(KEY, strlen(KEY));
@@ -473,6 +538,7 @@ TEST_SUITE
 		tcase_add_test(core, test_core_follows_its_store);
 		tcase_add_test(tree, test_small_site);
 		tcase_add_test(core, test_two_cores);
+		tcase_add_test(core, test_core_that_knows_no_parent_is_asked_again);
 		tcase_add_test(tree, test_cascade_and_loss);
 		tcase_add_test(tree, test_replica_goes_to_the_backup);
 	}

@@ -27,7 +27,8 @@ struct ssa_member {
 	int64_t due_us; /* by the lock */
 
 	/* Of the thread. */
-	struct ssa_answer answer; /* the last one */
+	struct ssa_answer answer; /* the last one with a parent */
+	bool placed;		  /* so was the last one */
 	uint64_t number;
 	uint64_t switches, bad; /* those that were told last */
 	int64_t bad_us;
@@ -137,6 +138,7 @@ static bool look(struct ssa_members *members, struct ssa_member *member, struct 
 	if (!text || !ssa_answer_parse(text, &answer) || answer.number != member->number)
 		return false;
 	member->answered = true;
+	member->placed = *answer.addresses[0] != '\0';
 	/* A core that knows no parent yet is asked again soon. */
 	if (*answer.addresses[0] || !*member->answer.addresses[0])
 		pass_on(member, ssa_remote_uri(core), &answer);
@@ -239,7 +241,7 @@ static bool has_all(const GPtrArray *due)
 	for (guint i = 0; i < due->len; i++) {
 		const struct ssa_member *member = due->pdata[i];
 
-		if (!member->answered || (member->parents && !*member->answer.addresses[0]))
+		if (!member->answered || (member->parents && !member->placed))
 			return false;
 	}
 	return true;
