@@ -56,6 +56,7 @@ libssanode_a_SOURCES = \
 	opensm/ssa/tree/remote.c opensm/ssa/tree/remote.h \
 	opensm/ssa/node/replica.c opensm/ssa/node/replica.h \
 	opensm/ssa/tree/report.c opensm/ssa/tree/report.h \
+	opensm/ssa/node/sa.c opensm/ssa/node/sa.h \
 	opensm/ssa/node/settings.c opensm/ssa/node/settings.h \
 	opensm/ssa/tree/thread.h \
 	opensm/ssa/tree/tree.c opensm/ssa/tree/tree.h
@@ -71,5 +72,5 @@ opensm_ssa_admin_ssadmin_SOURCES = \
 	opensm/ssa/admin/path.c \
 	opensm/ssa/admin/snapshot.c \
 	opensm/ssa/admin/verify.c
-opensm_ssa_admin_ssadmin_LDADD = $(LIBS_SSANODE) $(UMAD_LIBS)
+opensm_ssa_admin_ssadmin_LDADD = $(LIBS_SSANODE)
 endif
