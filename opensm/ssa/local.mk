@@ -47,6 +47,7 @@ libssanode_a_SOURCES = \
 	opensm/ssa/node/acm_files.c opensm/ssa/node/acm_files.h \
 	opensm/ssa/node/agent.c opensm/ssa/node/agent.h \
 	opensm/ssa/tree/assign.c opensm/ssa/tree/assign.h \
+	opensm/ssa/node/cores.c opensm/ssa/node/cores.h \
 	opensm/ssa/node/follow.c opensm/ssa/node/follow.h \
 	opensm/ssa/tree/join.c opensm/ssa/tree/join.h \
 	opensm/ssa/tree/member.c opensm/ssa/tree/member.h \

@@ -55,9 +55,10 @@ static void start_node(struct drill *drill, unsigned int i, const char *role)
 	GError *error = NULL;
 
 	if (i == 0)
-		text = g_strdup_printf("role core\nstore %s\nserver redis://127.0.0.1:%u\n"
-				       "node_guid 0xC0\n",
-				       drill->bed.uri, drill->servers[0]->port);
+		text = g_strdup_printf(
+			"role core\nannounce FALSE\nstore %s\nserver redis://127.0.0.1:%u\n"
+			"node_guid 0xC0\n",
+			drill->bed.uri, drill->servers[0]->port);
 	else
 		text = g_strdup_printf("role %s\nserver redis://127.0.0.1:%u\n"
 				       "core redis://127.0.0.1:%u\nnode_guid %x\n",

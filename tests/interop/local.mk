@@ -26,9 +26,9 @@ if HAVE_WEB
 TESTS += tests/interop/test_rest.py tests/interop/test_web_standby.py
 endif
 dist_check_SCRIPTS += tests/interop/test_ssa.py tests/interop/test_acm_files.py \
-	tests/interop/test_ssa_failover.py
+	tests/interop/test_ssa_cores.py tests/interop/test_ssa_failover.py
 if HAVE_REDIS
-TESTS += tests/interop/test_ssa.py
+TESTS += tests/interop/test_ssa.py tests/interop/test_ssa_cores.py
 if HAVE_ACM
 TESTS += tests/interop/test_acm_files.py tests/interop/test_ssa_failover.py
 endif

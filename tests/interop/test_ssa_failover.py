@@ -41,7 +41,7 @@ class Core:
         self.node = ssa.start_node(
             self.fabric, self.name, f'role core\nserver {self.redis.uri}\nnode_guid {guid:x}\n'
             f'store files:{self.fabric.path(self.store)}\n'
-            + ''.join(f'core {core.redis.uri}\n' for core in cores))
+            + ''.join(f'core {core.redis.uri}\n' for core in cores), self.host)
 
     def epoch(self):
         """(term, epoch) of what the daemon would go on from."""

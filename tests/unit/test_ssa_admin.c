@@ -199,7 +199,8 @@ START_TEST(test_nodes)
 	struct ssa_node *core, *agent;
 
 	begin();
-	core_text = g_strdup_printf("role core\nstore %s\nserver %s\nnode_guid c0\n", bed.uri, uri);
+	core_text = g_strdup_printf(
+		"role core\nannounce FALSE\nstore %s\nserver %s\nnode_guid c0\n", bed.uri, uri);
 	agent_text = g_strdup_printf("role agent\ncore %s\nport_guid %016" G_GINT64_MODIFIER
 				     "x\nsnapshot %s/s\n",
 				     uri, ssa_tables_guid(HOST), bed.directory);

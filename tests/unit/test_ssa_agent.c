@@ -359,7 +359,10 @@ static const char *const mistakes[][2] = {
 	{"", "ssa.conf: role: expected at least one"},
 	{"role king\n", "ssa.conf:1: role: found 'king', expected core, distribution"},
 	{"role agent\nport_guid zero\n", "ssa.conf:2: port_guid: found 'zero'"},
-	{"role agent\n", "role agent: expected core, parent or store"},
+	{"role agent\n", "without core, cores are found at the SA: expected key_file"},
+	{"role access\nserver redis://h\n", "cores are found at the SA: expected key_file"},
+	{"role agent\nkey_file /k\npassword_file /p\n", "expected tls_ca beside password_file"},
+	{"role agent\nkey_file /k\ncore_user a@b\n", "ssa.conf:3: core_user: found 'a@b'"},
 	{"role agent\nstore /x\n", "ssa.conf:2: store: found '/x', expected files:"},
 	{"role core\nserver redis://h\n", "role core: expected store"},
 	{"role access\ncore redis://h\n", "role access: expected server"},
@@ -403,6 +406,32 @@ START_TEST(test_settings)
 	ck_assert_uint_eq(settings->fanout[0], 10);
 	ck_assert_uint_eq(settings->fanout[2], 5);
 	ck_assert_str_eq(settings->snapshot, "/run/opensm-ssa/snapshot");
+	ssa_settings_free(settings);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	bool finds;
+} finders[] = {
+	{"role agent\nkey_file /k\n", true},
+	{"role agent\nkey_file /k\npassword_file /p\ntls_ca /c\n", true},
+	{"role access\nserver redis://h\nkey_file /k\n", true},
+	{"role agent\ncore redis://h\n", false},
+	{"role agent\nparent redis://h\n", false},
+	{"role agent\nstore files:/x\n", false},
+	{"role agent\nfake_agents 3\nstore files:/x\nkey_file /k\n", true},
+	{"role core\nrole agent\nstore files:/x\nserver redis://h\n", false},
+};
+
+START_TEST(test_which_nodes_find_their_cores)
+{
+	const char *text = finders[_i].text;
+	g_autoptr(GError) error = NULL;
+	struct ssa_settings *settings = ssa_settings_parse("f", text, strlen(text), &error);
+
+	ck_assert_msg(settings != NULL, "%s", error ? error->message : "");
+	ck_assert_int_eq(ssa_settings_finds_cores(settings), finders[_i].finds);
 	ssa_settings_free(settings);
 }
 END_TEST
@@ -459,6 +488,8 @@ TEST_SUITE
 	suite_add_tcase(suite, refusals);
 	tcase_add_loop_test(settings, test_mistakes, 0, (int)G_N_ELEMENTS(mistakes));
 	tcase_add_test(settings, test_settings);
+	tcase_add_loop_test(settings, test_which_nodes_find_their_cores, 0,
+			    (int)G_N_ELEMENTS(finders));
 	tcase_add_test(settings, test_ports_of_the_host);
 	suite_add_tcase(suite, settings);
 	return suite;

@@ -72,8 +72,8 @@ static void start(const char *format, ...)
 
 static void start_core(unsigned int server)
 {
-	start("role core\nstore %s\nserver redis://127.0.0.1:%u\nnode_guid %x\n", bed.uri,
-	      servers[server]->port, 0xC0 + server);
+	start("role core\nannounce FALSE\nstore %s\nserver redis://127.0.0.1:%u\nnode_guid %x\n",
+	      bed.uri, servers[server]->port, 0xC0 + server);
 }
 
 static void start_server(const char *role, unsigned int server)
@@ -360,10 +360,10 @@ START_TEST(test_two_cores)
 	first = uri_of(0);
 	second = uri_of(1);
 	other = g_strdup_printf("files:%s/other", bed.directory);
-	start("role core\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 1\n", bed.uri, first,
-	      first, second);
-	start("role core\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 2\n", other, second,
-	      first, second);
+	start("role core\nannounce FALSE\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 1\n",
+	      bed.uri, first, first, second);
+	start("role core\nannounce FALSE\nstore %s\nserver %s\ncore %s\ncore %s\nnode_guid 2\n",
+	      other, second, first, second);
 	node_bed_publish(&bed, bed.uri, 5, 1);
 	ck_assert(node_bed_wait(epoch_of_store(second) == 1 && epoch_of_store(other) == 1, 5000));
 	node_bed_change(&bed, SSA_PATHS, 1);

@@ -8,6 +8,7 @@
 #include "client/say.h"
 #include "ssa/node/acm_files.h"
 #include "ssa/node/follow.h"
+#include "ssa/node/cores.h"
 #include "ssa/tree/member.h"
 #include "ssa/node/push.h"
 #include "ssa/tree/remote.h"
@@ -34,6 +35,7 @@ struct ssa_node {
 	char *address;	  /* of the server; NULL: none */
 	struct ssa_push *push;
 	struct ssa_tree *tree;
+	struct ssa_announcer *announcer;
 	struct ssa_members *members;
 	GPtrArray *parts; /* struct part */
 };
@@ -194,6 +196,8 @@ static void start_core(struct ssa_node *node)
 	};
 
 	memcpy(tree.fanout, settings->fanout, sizeof(tree.fanout));
+	if (settings->announce && node->address && ssa_core_is_address(node->address))
+		node->announcer = ssa_announcer_start(node->address);
 	node->push = ssa_push_start(&push);
 	node->tree = ssa_tree_start(&tree);
 	join(node, part, node->guid, settings->roles, node->address);
@@ -245,6 +249,24 @@ static void find_cores(struct ssa_node *node)
 		g_ptr_array_insert(node->cores, 0, g_strdup(settings->server));
 }
 
+/* Of what was found only the address counts: the rest is as the configuration says. */
+static GPtrArray *find_at_sa(void *arg, GError **error)
+{
+	const struct ssa_node *node = arg;
+	const struct ssa_settings *settings = node->settings;
+	const char *user = settings->core_user;
+	GPtrArray *cores = ssa_cores_find(error);
+
+	for (guint i = 0; cores && i < cores->len; i++) {
+		g_autofree char *address = cores->pdata[i];
+
+		cores->pdata[i] =
+			g_strdup_printf("%s://%s%s%s", settings->ca_file ? "rediss" : "redis",
+					user ? user : "", user ? "@" : "", address);
+	}
+	return cores;
+}
+
 static void prepare(struct ssa_node *node)
 {
 	const struct ssa_settings *settings = node->settings;
@@ -260,7 +282,11 @@ static void prepare(struct ssa_node *node)
 	find_guid(node);
 	find_cores(node);
 	config.cores = node->cores;
-	if (node->cores->len)
+	if (ssa_settings_finds_cores(settings)) {
+		config.find = find_at_sa;
+		config.arg = node;
+	}
+	if (node->cores->len || config.find)
 		node->members = ssa_members_new(&config);
 }
 
@@ -307,6 +333,7 @@ void ssa_node_stop(struct ssa_node *node)
 		ssa_follow_stop(part->follow);
 		ssa_replica_stop(part->replica);
 	}
+	ssa_announcer_stop(node->announcer);
 	ssa_push_stop(node->push);
 	ssa_tree_stop(node->tree);
 	ssa_members_free(node->members);

@@ -59,6 +59,11 @@ static bool take_address(const char *text, void *into, const void *unused)
 	       !strpbrk(text, " \t/@") && config_as_text(text, into, unused);
 }
 
+static bool take_user(const char *text, void *into, const void *unused)
+{
+	return !strpbrk(text, ":/@?#%[] \t") && config_as_text(text, into, unused);
+}
+
 static bool take_guid(const char *text, void *into, const void *unused)
 {
 	guint64 guid;
@@ -111,6 +116,8 @@ static const struct config_key keys[] = {
 	{"server", take_redis, OF(server), NULL, REDIS, false},
 	{"address", take_address, OF(address), NULL, "HOST:PORT", false},
 	{"core", take_redis_again, OF(cores), NULL, REDIS, true},
+	{"core_user", take_user, OF(core_user), NULL, "the name of a user of Redis", false},
+	{"announce", config_as_switch, OF(announce), false_true, "TRUE or FALSE", false},
 	{"parent", take_redis_again, OF(parents), NULL, REDIS, true},
 	{"port_guid", take_guid_again, OF(guids), NULL, GUID ", of at most 8 ports", true},
 	{"node_guid", take_guid, OF(node_guid), NULL, GUID, false},
@@ -141,6 +148,7 @@ static struct ssa_settings *with_defaults(void)
 	settings->prefix = DEFAULT_PREFIX;
 	settings->snapshot = g_strdup("/run/opensm-ssa/snapshot");
 	settings->addresses = true;
+	settings->announce = true;
 	settings->fanout[0] = 10;
 	settings->fanout[1] = 20;
 	settings->fanout[2] = 200;
@@ -155,6 +163,7 @@ void ssa_settings_free(struct ssa_settings *settings)
 	g_free(settings->server);
 	g_free(settings->address);
 	g_ptr_array_unref(settings->cores);
+	g_free(settings->core_user);
 	g_ptr_array_unref(settings->parents);
 	g_array_unref(settings->guids);
 	g_free(settings->key_file);
@@ -170,13 +179,34 @@ void ssa_settings_free(struct ssa_settings *settings)
 
 /* ---- what belongs together ---- */
 
+bool ssa_settings_finds_cores(const struct ssa_settings *settings)
+{
+	bool is_beside = settings->store || settings->server;
+
+	if (settings->cores->len || settings->parents->len || settings->roles & SSA_ROLE_CORE)
+		return false;
+	return settings->roles & (SSA_ROLE_DISTRIBUTION | SSA_ROLE_ACCESS) ||
+	       (settings->roles & SSA_ROLE_AGENT && (settings->fake || !is_beside));
+}
+
+/* Any port of the subnet can register a core. */
+static void check_found(const struct ssa_settings *settings, const char *name, GString *mistakes)
+{
+	if (!settings->key_file)
+		config_mistake(mistakes, name, 0,
+			       "without core, cores are found at the SA: expected key_file, as any "
+			       "port of the subnet can register one");
+	if (settings->password_file && !settings->ca_file)
+		config_mistake(mistakes, name, 0,
+			       "without core, cores are found at the SA: expected tls_ca beside "
+			       "password_file, or any port of the subnet could be told it");
+}
+
 static bool check(const struct ssa_settings *settings, const char *name, GError **error)
 {
 	const unsigned int servers = SSA_ROLE_CORE | SSA_ROLE_DISTRIBUTION | SSA_ROLE_ACCESS;
 	const unsigned int below = SSA_ROLE_DISTRIBUTION | SSA_ROLE_ACCESS;
 	g_autoptr(GString) mistakes = g_string_new(NULL);
-	bool has_parents = settings->cores->len || settings->parents->len;
-
 	if (!settings->roles)
 		config_mistake(mistakes, name, 0, "role: expected at least one");
 	if (settings->roles & SSA_ROLE_CORE && settings->roles & below)
@@ -190,10 +220,8 @@ static bool check(const struct ssa_settings *settings, const char *name, GError 
 			       settings->roles & SSA_ROLE_CORE		 ? "core"
 			       : settings->roles & SSA_ROLE_DISTRIBUTION ? "distribution"
 									 : "access");
-	if (settings->roles & below && !has_parents)
-		config_mistake(mistakes, name, 0, "role distribution or access: expected core");
-	if (settings->roles & SSA_ROLE_AGENT && !has_parents && !settings->store)
-		config_mistake(mistakes, name, 0, "role agent: expected core, parent or store");
+	if (ssa_settings_finds_cores(settings))
+		check_found(settings, name, mistakes);
 	if (settings->parents->len > 2)
 		config_mistake(mistakes, name, 0, "parent: expected at most two");
 	if (!settings->cert_file != !settings->tls_key_file)

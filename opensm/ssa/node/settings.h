@@ -16,6 +16,8 @@ struct ssa_settings {
 	char *server;	    /* URI of the Redis server of this node */
 	char *address;	    /* HOST:PORT at which others reach it; NULL: as in server */
 	GPtrArray *cores;   /* URIs of Redis servers of cores (char *) */
+	char *core_user;    /* of servers of cores that are found at the SA; NULL: none */
+	bool announce;	    /* a core registers itself at the SA */
 	GPtrArray *parents; /* URIs of the primary and the backup (char *): instead of the tree's */
 	GArray *guids;	    /* uint64_t, of ports of this host; empty: by ssa_host_guids() */
 	uint64_t node_guid; /* 0: the first of these */
@@ -34,6 +36,9 @@ struct ssa_settings *ssa_settings_read(const char *path, GError **error);
 struct ssa_settings *ssa_settings_parse(const char *name, const char *text, size_t size,
 					GError **error);
 void ssa_settings_free(struct ssa_settings *settings); /* NULL is fine */
+
+/* Whether its cores are those that the SA knows. */
+bool ssa_settings_finds_cores(const struct ssa_settings *settings);
 
 /* How servers of others are opened, and that of this node; valid as long as the settings. */
 struct ssa_store_options ssa_settings_store(const struct ssa_settings *settings, bool writes);

@@ -46,6 +46,7 @@ struct ssa_members {
 	int64_t started_us;
 	char *channel;
 	unsigned int back_off_s; /* 0: a core answers */
+	GPtrArray *found;	 /* URIs of cores; NULL: those of the configuration count */
 };
 
 /* ---- what is told ---- */
@@ -188,11 +189,29 @@ static bool join_at(struct ssa_members *members, GPtrArray *due, const char *uri
 	return good;
 }
 
+/* Those that were found last stay, if no others are. */
+static void find_cores(struct ssa_members *members)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *found = members->config.find(members->config.arg, &error);
+
+	if (found) {
+		if (members->found)
+			g_ptr_array_unref(members->found);
+		members->found = found;
+	} else if (!members->back_off_s) {
+		say(LOG_NOTICE, "core: %s", error->message);
+	}
+}
+
 static bool join(struct ssa_members *members, GPtrArray *due)
 {
-	const GPtrArray *cores = members->config.cores;
+	const GPtrArray *cores;
 	bool joined = false;
 
+	if (members->config.find && (!members->found || members->back_off_s))
+		find_cores(members);
+	cores = members->found ? members->found : members->config.cores;
 	for (guint i = 0; i < cores->len && (!joined || members->config.all); i++) {
 		g_autoptr(GError) error = NULL;
 
@@ -346,6 +365,8 @@ void ssa_members_free(struct ssa_members *members)
 		g_free(member);
 	}
 	g_ptr_array_unref(members->all);
+	if (members->found)
+		g_ptr_array_unref(members->found);
 	pthread_mutex_destroy(&members->lock);
 	pthread_cond_destroy(&members->changed);
 	g_free(members->channel);

@@ -3,6 +3,7 @@
  * Nodes of this process in the tree: a thread tells the core of them, every minute and whenever
  * something has happened to one, over a connection that it closes again, and passes on the parents
  * that the core answers. Cores are asked in the order of the configuration, until one answers.
+ * Where that names none, they are looked for first.
  */
 #ifndef SSA_TREE_MEMBER_H
 #define SSA_TREE_MEMBER_H
@@ -13,6 +14,12 @@
 struct ssa_members_config {
 	uint64_t prefix;
 	const GPtrArray *cores; /* URIs (char *) */
+	/*
+	 * Called by the thread if there are none, or none has answered: others (char *), or NULL
+	 * and error. NULL: those are all.
+	 */
+	GPtrArray *(*find)(void *arg, GError **error);
+	void *arg;
 	struct ssa_store_options options;
 	bool all; /* each core is told, as by a core; parents are not asked for */
 };
