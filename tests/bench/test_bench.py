@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""bench.py still works: every phase of the built daemon on a small fabric, and every figure."""
+"""bench.py still works: every phase of the built daemon on a small fabric, and every figure. So
+does ssa_storm.py: the Scalable SA gives a job the records that the SA gives, without asking it."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,17 @@ def run(directory, simulators):
         return json.load(file)['results'], process.stdout
 
 
+def storm():
+    """What is wrong with a small storm."""
+    process = subprocess.run([os.path.join(HERE, 'ssa_storm.py'), '--net', 'fattree:4', '--hosts',
+                              '16', '--ranks', '2'], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, errors='replace')
+    asked = dict(re.findall(r'^ *([\w ]+): .* (\d+) queries', process.stdout, re.M))
+    if process.returncode or asked != {'Scalable SA': '0', 'SA': str(16 * 2 * 15)}:
+        return process.stdout
+    return ''
+
+
 def main():
     lab.ibsim.end_cleanly()
     simulators = [name for name in lab.SIMULATORS if not lab.SIMULATORS[name].missing()]
@@ -56,6 +69,11 @@ def main():
             failed += 1
         else:
             passed += 1
+    if 'osmsim' in simulators:
+        wrong = storm()
+        if wrong:
+            print(f'FAIL ssa_storm.py:\n{wrong}')
+        passed, failed = passed + (not wrong), failed + bool(wrong)
     if len(results) != len(simulators):
         print('FAIL bench.py:\n' + output)
         failed += 1
