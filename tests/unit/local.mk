@@ -202,6 +202,8 @@ tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_acm_files.c \
 	tests/unit/test_ssa_tree.c \
 	tests/unit/node_bed.c tests/unit/node_bed.h \
 	tests/unit/redis_server.c tests/unit/redis_server.h
+tests_unit_test_ssa_node_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
 tests_unit_test_ssa_node_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_node_LDADD = libsuites.a libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
 EXTRA_tests_unit_test_ssa_node_DEPENDENCIES = opensm/ssa/admin/ssadmin$(EXEEXT) \
@@ -231,7 +233,7 @@ tests_unit_test_ssa_redis_SOURCES = tests/unit/test_ssa_hostile.c tests/unit/tes
 tests_unit_test_ssa_redis_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
 tests_unit_test_ssa_redis_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_ssa_redis_LDADD = libsuites.a libssabed.a $(LIBS_SSA_REDIS) $(CHECK_LIBS)
+tests_unit_test_ssa_redis_LDADD = libsuites.a libssabed.a $(LIBS_SSANODE) $(CHECK_LIBS)
 endif
 
 if HAVE_SNMP

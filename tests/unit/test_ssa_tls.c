@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ssa/tree/remote.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/ssa_bed.h"
 
 #define LONG_MS 20000
 #define PREFIX UINT64_C(0xfe80000000000000)
-#define ZEROS "#0000000000000000000000000000000000000000000000000000000000000000"
 
 /* A certificate for 127.0.0.1, which the first CA has signed; the second one has signed nothing. */
 static const char make_certificates[] =
@@ -44,31 +44,6 @@ static bool can_be_tested(void)
 	else if (bed_kinds() > BED_REDIS)
 		return true;
 	return false;
-}
-
-/* The password of each user is its name. */
-static void write_users(const struct site *site)
-{
-	g_autofree char *sample = NULL;
-	g_auto(GStrv) lines = NULL;
-	GString *text = g_string_new(NULL);
-
-	ck_assert(g_file_get_contents(SAMPLES_DIR "/opensm-ssa-users.acl", &sample, NULL, NULL));
-	lines = g_strsplit(sample, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++) {
-		g_auto(GStrv) words = g_strsplit(lines[i], " ", 3);
-		g_auto(GStrv) parts = g_strsplit(lines[i], ZEROS, 2);
-		g_autofree char *hash = NULL;
-
-		if (!parts[0] || !parts[1]) {
-			g_string_append_printf(text, "%s\n", lines[i]);
-			continue;
-		}
-		hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, words[1], -1);
-		g_string_append_printf(text, "%s#%s%s\n", parts[0], hash, parts[1]);
-	}
-	ck_assert(g_file_set_contents(site->acl, text->str, -1, NULL));
-	g_string_free(text, TRUE);
 }
 
 /* The sample, with the paths of the test; below that server, NULL: the first one. */
@@ -116,7 +91,7 @@ static struct site *site_open(void)
 	site->certificate = file_in(site, "server.crt");
 	site->key = file_in(site, "server.key");
 	site->acl = file_in(site, "users.acl");
-	write_users(site);
+	redis_server_write_users(SAMPLES_DIR "/opensm-ssa-users.acl", site->acl);
 	site->core = start_sample(site, NULL);
 	return site;
 }
@@ -189,8 +164,6 @@ START_TEST(test_samples)
 	ck_assert_int_lt(worst_us, LONG_MS * 1000 / 2);
 	ck_assert(!bed_try_publish(reader, 1, 11, 0, 3, &error));
 	bed_expect(&error, SSA_STORE_ERROR_REFUSED, "NOPERM");
-	ck_assert(!ssa_store_wait(writer, 0, &error));
-	bed_expect(&error, SSA_STORE_ERROR_REFUSED, "NOPERM");
 	ck_assert(!bed_try_publish(lower_writer, 1, 11, 0, 3, &error));
 	bed_expect(&error, SSA_STORE_ERROR_REFUSED, "READONLY");
 	ck_assert_uint_eq(bed_read(reader), 10);
@@ -237,6 +210,38 @@ START_TEST(test_strangers)
 			   "TLS");
 	expect_no_manifest(ssa_store_open(plain, PREFIX, &options, NULL), SSA_STORE_ERROR_GONE,
 			   plain);
+	site_close(site);
+}
+END_TEST
+
+/* What nodes say to cores goes to servers of that CA only, and is sent no other way. */
+START_TEST(test_remote)
+{
+	struct site *site = site_open();
+	g_autofree char *uri = g_strdup_printf("rediss://reader@127.0.0.1:%u", site->core->port);
+	g_autofree char *plain = g_strdup_printf("redis://reader@127.0.0.1:%u", site->core->port);
+	g_autofree char *password = file_in(site, "password"), *found = NULL;
+	g_autofree char *key = ssa_remote_key(PREFIX, "node", 1);
+	struct ssa_store_options options = {.more = &ssa_store_redis,
+					    .timeout_ms = LONG_MS,
+					    .ca_file = site->ca,
+					    .password_file = password};
+	struct ssa_remote *remote;
+	GError *error = NULL;
+
+	ck_assert(g_file_set_contents_full(password, "reader\n", -1, G_FILE_SET_CONTENTS_NONE, 0600,
+					   NULL));
+	remote = ssa_remote_open(uri, &options, &error);
+	ck_assert_msg(remote != NULL, "%s", error ? error->message : "no error");
+	ck_assert(ssa_remote_set(remote, key, "text", 10, &error));
+	found = ssa_remote_get(remote, key, &error);
+	ck_assert_str_eq(found, "text");
+	ssa_remote_close(remote);
+	ck_assert_ptr_null(ssa_remote_open(plain, &options, &error));
+	g_clear_error(&error);
+	options.ca_file = site->other_ca;
+	ck_assert_ptr_null(ssa_remote_open(uri, &options, &error));
+	bed_expect(&error, SSA_STORE_ERROR_GONE, "TLS");
 	site_close(site);
 }
 END_TEST
@@ -302,6 +307,7 @@ TEST_SUITE
 	if (can_be_tested()) {
 		tcase_add_test(tcase, test_samples);
 		tcase_add_test(tcase, test_strangers);
+		tcase_add_test(tcase, test_remote);
 		tcase_add_test(tcase, test_sample_is_closed);
 		tcase_add_test(tcase, test_wrong_files);
 	}

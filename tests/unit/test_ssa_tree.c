@@ -174,7 +174,7 @@ static uint64_t pulse_of(const char *uri)
 
 	ssa_store_close(store);
 	return text && ssa_alive_parse(text, SSA_TABLES_PREFIX, bed.key, &alive) ? alive.time_us
-										    : 0;
+										 : 0;
 }
 
 /* The later one goes to where it is not; one that is not signed goes nowhere. */
@@ -375,24 +375,108 @@ END_TEST
 
 /* ---- the pulse ---- */
 
+/* The file with the password of a user of the sample. */
+static char *write_password(const char *user)
+{
+	char *file = g_build_filename(bed.directory, user, NULL);
+
+	ck_assert(g_file_set_contents_full(file, user, -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+	return file;
+}
+
+static void start_with_users(const char *file)
+{
+	const char *words[] = {"--aclfile", file, "--masteruser", "replica", "--masterauth",
+			       "replica",   NULL};
+
+	servers[n_servers++] = redis_server_start(0, words);
+}
+
+static void refused(struct ssa_remote *remote, const char *name, uint64_t guid)
+{
+	g_autofree char *key = ssa_remote_key(SSA_TABLES_PREFIX, name, guid);
+	g_autoptr(GError) error = NULL;
+
+	ck_assert(!ssa_remote_set(remote, key, "x", 0, &error));
+	ck_assert_msg(strstr(error->message, "NOPERM"), "%s", error->message);
+}
+
+/* A host can say what it is, and nothing else. */
+static void check_reader(const char *password_file)
+{
+	const struct ssa_store_options options = {.more = &ssa_store_redis,
+						  .password_file = password_file};
+	g_autofree char *uri = g_strdup_printf("redis://reader@127.0.0.1:%u", servers[0]->port);
+	g_autofree char *epoch = ssa_remote_key(SSA_TABLES_PREFIX, "epoch", 0);
+	struct ssa_remote *remote = ssa_remote_open(uri, &options, NULL);
+	g_autoptr(GError) error = NULL;
+
+	refused(remote, "manifest", 0);
+	refused(remote, "epoch", 0);
+	refused(remote, "alive", 0);
+	refused(remote, "tree", 0);
+	refused(remote, "parents", 1);
+	ck_assert(!ssa_remote_order(remote, RESP_NUMBER, &error, "PUBLISH", epoch, "9 9", NULL));
+	ck_assert_msg(strstr(error->message, "NOPERM"), "%s", error->message);
+	ssa_remote_close(remote);
+}
+
+/* Everything that nodes do is allowed to the users of the sample, by the least of them. */
+START_TEST(test_users_of_the_sample)
+{
+	g_autofree char *users = NULL, *writer = NULL, *reader = NULL, *tree = NULL;
+
+	begin(0);
+	users = g_build_filename(bed.directory, "users.acl", NULL);
+	writer = write_password("writer");
+	reader = write_password("reader");
+	tree = write_password("tree");
+	redis_server_write_users(SAMPLES_DIR "/opensm-ssa-users.acl", users);
+	for (unsigned int i = 0; i < 2; i++)
+		start_with_users(users);
+	start("role core\nannounce FALSE\nstore %s\nserver redis://writer@127.0.0.1:%u\n"
+	      "password_file %s\nnode_guid c0\n",
+	      bed.uri, servers[0]->port, writer);
+	start("role access\nrole agent\nserver redis://tree@127.0.0.1:%u\n"
+	      "core redis://reader@127.0.0.1:%u\npassword_file %s\nserver_password_file %s\n"
+	      "node_guid a1\nport_guid %016" G_GINT64_MODIFIER "x\nsnapshot %s/snapshot1\n",
+	      servers[1]->port, servers[0]->port, reader, tree, ssa_tables_guid(1), bed.directory);
+	start("role agent\ncore redis://reader@127.0.0.1:%u\npassword_file %s\n"
+	      "port_guid %016" G_GINT64_MODIFIER "x\nsnapshot %s/snapshot2\n",
+	      servers[0]->port, reader, ssa_tables_guid(2), bed.directory);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 1 && epoch_of_agent(2) == 1, 20000));
+	node_bed_change(&bed, SSA_PATHS, 0);
+	node_bed_publish(&bed, bed.uri, 5, 2);
+	ck_assert(node_bed_wait(epoch_of_agent(1) == 2 && epoch_of_agent(2) == 2, 3000));
+	check_reader(reader);
+	end();
+}
+END_TEST
+
+/* Whether a node has joined since the join of that number, which is set to the last one's. */
+static bool has_joined(struct ssa_remote *core, uint64_t guid, uint64_t *number)
+{
+	g_autofree char *key = ssa_remote_key(SSA_TABLES_PREFIX, "node", guid);
+	g_autofree char *text = ssa_remote_get(core, key, NULL);
+	uint64_t before = *number;
+	struct ssa_join join;
+
+	if (text && ssa_join_parse(text, &join))
+		*number = join.number;
+	return *number != before;
+}
+
 /* A core by hand: answers the next join, with that parent; "": it knows none. */
 static void answer_join(struct ssa_remote *core, uint64_t guid, uint64_t *number,
 			const char *address)
 {
-	g_autofree char *node = ssa_remote_key(SSA_TABLES_PREFIX, "node", guid);
 	g_autofree char *parents = ssa_remote_key(SSA_TABLES_PREFIX, "parents", guid);
 	g_autofree char *answer_text = NULL;
 	struct ssa_answer answer = {.guids = {*address ? 0xC0 : 0}};
-	struct ssa_join join = {0};
 
-	ck_assert(node_bed_wait(({
-					g_autofree char *text = ssa_remote_get(core, node, NULL);
-
-					text &&ssa_join_parse(text, &join) &&
-						join.number != *number;
-				}),
-				10000));
-	*number = answer.number = join.number;
+	ck_assert(node_bed_wait(has_joined(core, guid, number), 10000));
+	answer.number = *number;
 	g_strlcpy(answer.addresses[0], address, sizeof(answer.addresses[0]));
 	answer_text = ssa_answer_text(&answer);
 	ck_assert(ssa_remote_set(core, parents, answer_text, 0, NULL));
@@ -430,6 +514,8 @@ START_TEST(test_core_that_knows_no_parent_is_asked_again)
 	ssa_member_changed(member, true);
 	answer_join(core, 0x77, &number, "");
 	answer_join(core, 0x77, &number, "h:2");
+	/* Then it has what it wants, and comes again after a minute. */
+	ck_assert(!node_bed_wait(has_joined(core, 0x77, &number), 1500));
 	ssa_members_free(members);
 	ssa_reporter_free(reporter);
 	ssa_remote_close(core);
@@ -464,12 +550,27 @@ END_TEST
 
 START_TEST(test_texts)
 {
-	struct ssa_join join = {.guid = UINT64_MAX, .roles = 12, .number = 5, .bad = 3, .epoch = 9};
+	struct ssa_join join = {.guid = UINT64_MAX,
+				.roles = 12,
+				.number = 5,
+				.bad = 3,
+				.parents = {11, 12},
+				.term = 13,
+				.epoch = 9,
+				.updates = 14,
+				.errors = 15,
+				.switches = 16,
+				.started_us = 17,
+				.updated_us = 18,
+				.confirmed_us = 19,
+				.error_us = 20};
 	struct ssa_answer answer = {.number = 7, .guids = {1, UINT64_MAX}}, answer_read;
 	g_autofree char *text = NULL, *answer_text = NULL;
 	struct ssa_join read;
 
 	g_strlcpy(join.address, "[::1]:6379", sizeof(join.address));
+	g_strlcpy(join.parent, "h:2", sizeof(join.parent));
+	memset(join.name, 'n', sizeof(join.name) - 1);
 	g_strlcpy(join.error, "it's \"bad\"\n", sizeof(join.error));
 	text = ssa_join_text(&join);
 	ck_assert(ssa_join_parse(text, &read));
@@ -495,6 +596,28 @@ static const char *const bad_texts[] = {
 	"{\"guid\":\"1\",\"roles\":16}",
 	"{\"guid\":\"1\",\"roles\":-1}",
 };
+
+/* One octet more than there is room for: an address is refused, other texts are cut. */
+START_TEST(test_long_texts)
+{
+	struct ssa_join join = {.guid = 1, .roles = 8};
+	g_autofree char *text = NULL, *address = NULL, *name = NULL;
+	g_auto(GStrv) at_address = NULL, at_name = NULL;
+	struct ssa_join read;
+
+	memset(join.name, 'n', sizeof(join.name) - 1);
+	memset(join.address, 'h', sizeof(join.address) - 1);
+	text = ssa_join_text(&join);
+	ck_assert(ssa_join_parse(text, &read));
+	at_address = g_strsplit(text, "hhh", 2);
+	address = g_strjoin("hhhh", at_address[0], at_address[1], NULL);
+	ck_assert(!ssa_join_parse(address, &read));
+	at_name = g_strsplit(text, "nnn", 2);
+	name = g_strjoin("nnnn", at_name[0], at_name[1], NULL);
+	ck_assert(ssa_join_parse(name, &read));
+	ck_assert_str_eq(read.name, join.name);
+}
+END_TEST
 
 START_TEST(test_bad_texts)
 {
@@ -526,6 +649,7 @@ TEST_SUITE
 
 	tcase_add_test(texts, test_alive);
 	tcase_add_test(texts, test_texts);
+	tcase_add_test(texts, test_long_texts);
 	tcase_add_loop_test(texts, test_bad_texts, 0, (int)G_N_ELEMENTS(bad_texts));
 	tcase_add_test(texts, test_list);
 	suite_add_tcase(suite, texts);
@@ -538,6 +662,7 @@ TEST_SUITE
 		tcase_add_test(core, test_core_follows_its_store);
 		tcase_add_test(tree, test_small_site);
 		tcase_add_test(core, test_two_cores);
+		tcase_add_test(core, test_users_of_the_sample);
 		tcase_add_test(core, test_core_that_knows_no_parent_is_asked_again);
 		tcase_add_test(tree, test_cascade_and_loss);
 		tcase_add_test(tree, test_replica_goes_to_the_backup);
