@@ -198,7 +198,7 @@ if HAVE_REDIS
 unit_rooms += tests/unit/test_ssa_node
 tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_acm_files.c \
 	tests/unit/test_ssa_admin.c tests/unit/test_ssa_agent.c \
-	tests/unit/test_ssa_assign.c tests/unit/test_ssa_cores.c \
+	tests/unit/test_ssa_assign.c tests/unit/test_ssa_cores.c tests/unit/test_ssa_report.c \
 	tests/unit/test_ssa_tree.c \
 	tests/unit/node_bed.c tests/unit/node_bed.h \
 	tests/unit/redis_server.c tests/unit/redis_server.h

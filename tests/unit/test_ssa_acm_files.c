@@ -205,11 +205,13 @@ END_TEST
 START_TEST(test_port_that_is_not_there)
 {
 	const uint64_t guids[] = {0x1234, 0, ssa_tables_guid(HOST)};
-	g_autofree char *text = NULL;
+	g_autofree char *ended = NULL, *counted = NULL;
 
 	begin();
-	text = ssa_acm_routes(snapshot, guids, G_N_ELEMENTS(guids));
-	ck_assert_ptr_null(strstr(text, "\n0x"));
+	ended = ssa_acm_routes(snapshot, guids, G_N_ELEMENTS(guids));
+	ck_assert_ptr_null(strstr(ended, "\n0x"));
+	counted = ssa_acm_routes(snapshot, &guids[2], 0);
+	ck_assert_ptr_null(strstr(counted, "\n0x"));
 	end();
 }
 END_TEST
@@ -311,6 +313,7 @@ START_TEST(test_replaced_only_if_changed)
 	const uint64_t guids[] = {ssa_tables_guid(HOST)};
 	g_autofree char *directory = g_dir_make_tmp(NULL, NULL);
 	g_autofree char *hosts = g_build_filename(directory, SSA_ACM_HOSTS, NULL), *held = NULL;
+	g_autofree char *text = NULL;
 	g_autoptr(GError) error = NULL;
 	ino_t route_inode, host_inode;
 
@@ -329,6 +332,14 @@ START_TEST(test_replaced_only_if_changed)
 	ck_assert(ssa_acm_files_write(directory, snapshot, guids, 1, &error));
 	ck_assert_uint_eq(inode(directory, SSA_ACM_ROUTES), route_inode);
 	ck_assert_uint_ne(inode(directory, SSA_ACM_HOSTS), host_inode);
+	/* Other contents of the same length. */
+	ck_assert(g_file_get_contents(hosts, &text, NULL, NULL));
+	text[0] = '!';
+	ck_assert(g_file_set_contents(hosts, text, -1, NULL));
+	ck_assert(ssa_acm_files_write(directory, snapshot, guids, 1, &error));
+	g_free(text);
+	ck_assert(g_file_get_contents(hosts, &text, NULL, NULL));
+	ck_assert_int_eq(text[0], '#');
 	ck_assert(!ssa_acm_files_write("/does/not/exist", snapshot, guids, 1, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "/does/not/exist"));
 	end();
