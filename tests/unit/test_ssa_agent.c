@@ -311,13 +311,18 @@ static void set_pulse(uint64_t epoch, uint64_t time_us)
 	ssa_store_close(writer);
 }
 
-/* Whether the file's time becomes the present one, within that time. */
-static bool becomes_current(unsigned int ms)
+/*
+ * Whether the file's time becomes the present one, within that time, by a pulse of that epoch and
+ * time; 0: there is none.
+ */
+static bool becomes_current(uint64_t epoch, uint64_t time_us, unsigned int ms)
 {
 	const struct utimbuf long_ago = {1000, 1000};
 	int64_t end_us = g_get_monotonic_time() + ms * INT64_C(1000);
 
 	ck_assert_int_eq(utime(file, &long_ago), 0);
+	if (epoch)
+		set_pulse(epoch, time_us);
 	while (file_status().st_mtime == 1000 && g_get_monotonic_time() < end_us)
 		g_usleep(2000);
 	return file_status().st_mtime != 1000;
@@ -341,14 +346,12 @@ START_TEST(test_only_a_pulse_confirms)
 	ssa_follow_parents(follow, bed.uri, NULL);
 	while (!g_file_test(file, G_FILE_TEST_EXISTS))
 		g_usleep(2000);
-	ck_assert(!becomes_current(50));
-	set_pulse(1, 101);
-	ck_assert(becomes_current(10000));
-	ck_assert(!becomes_current(50));
-	set_pulse(2, 102);
-	ck_assert(!becomes_current(50));
-	set_pulse(1, 103);
-	ck_assert(becomes_current(10000));
+	ck_assert(!becomes_current(0, 0, 50));
+	/* On a busy machine this may be the first that is heard, which may be an old one. */
+	ck_assert(becomes_current(1, 101, 500) || becomes_current(1, 102, 3000));
+	ck_assert(!becomes_current(0, 0, 50));
+	ck_assert(!becomes_current(2, 103, 50));
+	ck_assert(becomes_current(1, 104, 3000));
 	ssa_follow_stop(follow);
 	ssa_reporter_free(reporter);
 	end();
