@@ -33,6 +33,7 @@ noinst_LIBRARIES += libssaredis.a
 libssaredis_a_CFLAGS = $(AM_CFLAGS) $(REDIS_CFLAGS)
 if HAVE_REDIS
 libssaredis_a_SOURCES = \
+	opensm/ssa/store/connect.c opensm/ssa/store/connect.h \
 	opensm/ssa/store/redis.c \
 	opensm/ssa/store/resp.c opensm/ssa/store/resp.h
 else

@@ -14,22 +14,16 @@
  *
  * Any error ends the connection, so no reply is ever taken for that of another command.
  */
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "complib/file.h"
+#include "ssa/store/connect.h"
 #include "ssa/store/kept.h"
-#include "ssa/store/resp.h"
 #include "ssa/store/store_private.h"
 #include "ssa/wire/alive.h"
 
-#define PORT 6379
 #define BATCH_OCTETS (1u << 20)
 #define BATCH_CHUNKS 512u
-#define GETS 16u	  /* whose replies are on their way at once */
-#define PASSWORD_MAX 4096 /* octets */
-#define SHOWN_MAX 200	  /* octets of what a server says */
+#define GETS 16u /* whose replies are on their way at once */
 
 struct chunk {
 	char name[SSA_NAME_LENGTH + 1];
@@ -38,8 +32,7 @@ struct chunk {
 
 struct redis_store {
 	struct ssa_store store; /* first */
-	struct resp_server server;
-	char *user, *password;	    /* NULL: none */
+	struct ssa_redis server;
 	struct resp_link *link;	    /* NULL: not connected */
 	struct resp_link *listener; /* subscribed; NULL: not connected */
 	GArray *batch;		    /* of struct chunk: not sent yet */
@@ -70,18 +63,8 @@ static bool lost(struct redis_store *redis, struct resp_link **link, GError *pro
 static bool refused(struct redis_store *redis, struct resp_link **link, const char *what,
 		    const char *text, GError **error)
 {
-	static const char *const later[] = {"LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN"};
-	enum ssa_store_error code = SSA_STORE_ERROR_REFUSED;
-	g_autofree char *shown = g_strndup(text, SHOWN_MAX);
-
-	for (char *at = shown; *at; at++)
-		if (!g_ascii_isprint(*at))
-			*at = '?';
-	for (unsigned int i = 0; i < G_N_ELEMENTS(later); i++)
-		if (g_str_has_prefix(text, later[i]))
-			code = SSA_STORE_ERROR_GONE;
 	hang_up(redis, link);
-	ssa_store_error(&redis->store, error, code, "%s: %s", what, shown);
+	ssa_redis_refused(redis->server.uri, what, text, error);
 	return false;
 }
 
@@ -90,8 +73,7 @@ static bool not_redis(struct redis_store *redis, struct resp_link **link, const 
 		      GError **error)
 {
 	hang_up(redis, link);
-	ssa_store_error(&redis->store, error, SSA_STORE_ERROR_GONE,
-			"%s: the reply is not one that Redis gives", what);
+	ssa_redis_broken(redis->server.uri, what, error);
 	return false;
 }
 
@@ -220,31 +202,12 @@ static bool send_all(struct redis_store *redis, struct resp_link **link, int64_t
 
 /* ---- connecting ---- */
 
-static bool authenticate(struct redis_store *redis, struct resp_link **link, int64_t deadline_us,
-			 GError **error)
-{
-	if (!redis->password)
-		return true;
-	if (redis->user)
-		resp_add(*link, 3, (const char *const[]){"AUTH", redis->user, redis->password},
-			 NULL);
-	else
-		resp_add(*link, 2, (const char *const[]){"AUTH", redis->password}, NULL);
-	return send_all(redis, link, deadline_us, error) &&
-	       read_status(redis, link, "AUTH", "OK", deadline_us, error);
-}
-
 static bool connect_link(struct redis_store *redis, struct resp_link **link, int cancel_fd,
 			 int64_t deadline_us, GError **error)
 {
-	GError *problem = NULL;
-
-	if (*link)
-		return true;
-	*link = resp_connect(&redis->server, cancel_fd, deadline_us, &problem);
 	if (!*link)
-		return lost(redis, link, problem, error);
-	return authenticate(redis, link, deadline_us, error);
+		*link = ssa_redis_connect(&redis->server, cancel_fd, deadline_us, error);
+	return *link != NULL;
 }
 
 /* The connection for all but waiting. */
@@ -607,86 +570,6 @@ static bool redis_wait(struct ssa_store *store, unsigned int timeout_ms, GError 
 
 /* ---- opening ---- */
 
-static bool wrong(const char *uri, GError **error, const char *expected)
-{
-	g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_URI, "%s: %s", uri, expected);
-	return false;
-}
-
-static bool parse_uri(struct redis_store *redis, const char *uri, GError **error)
-{
-	g_autofree char *scheme = NULL, *password = NULL, *path = NULL, *query = NULL;
-	g_autofree char *fragment = NULL;
-	const char *shown = ssa_store_shown(uri);
-	int port;
-
-	if (!g_uri_split_with_user(uri, G_URI_FLAGS_HAS_PASSWORD, &scheme, &redis->user, &password,
-				   NULL, &redis->server.host, &port, &path, &query, &fragment,
-				   NULL) ||
-	    !redis->server.host || !*redis->server.host || query || fragment ||
-	    (path && *path && strcmp(path, "/") != 0) || port == 0 || port > G_MAXUINT16)
-		return wrong(shown, error,
-			     "expected redis://[USER@]HOST[:PORT], or rediss:// for TLS");
-	if (password)
-		return wrong(shown, error,
-			     "the URI has a password, which others can see: expected it in the "
-			     "password file");
-	redis->server.port = port < 0 ? PORT : (uint16_t)port;
-	redis->server.tls = !strcmp(scheme, "rediss");
-	return true;
-}
-
-/* One line. */
-static bool read_password(struct redis_store *redis, const char *file, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-	char octets[PASSWORD_MAX + 1];
-	ssize_t n;
-	int fd = file_open_secret(file, &problem);
-
-	if (fd < 0) {
-		g_set_error_literal(error, SSA_STORE_ERROR, SSA_STORE_ERROR_URI, problem->message);
-		return false;
-	}
-	n = read(fd, octets, PASSWORD_MAX);
-	close(fd);
-	if (n < 0)
-		return wrong(file, error, "cannot be read");
-	octets[n] = '\0';
-	octets[strcspn(octets, "\r\n")] = '\0';
-	if (!*octets)
-		return wrong(file, error, "is empty, expected a password in its first line");
-	redis->password = g_strdup(octets);
-	explicit_bzero(octets, sizeof(octets));
-	return true;
-}
-
-static bool read_certificates(struct redis_store *redis, const char *uri,
-			      const struct ssa_store_options *options, GError **error)
-{
-	struct resp_server *server = &redis->server;
-	GError *problem = NULL;
-
-	if (!server->tls)
-		return true;
-	if (!g_tls_backend_supports_tls(g_tls_backend_get_default()))
-		return wrong(uri, error, "no TLS: GLib needs glib-networking for that");
-	if (!options->cert_file != !options->key_file)
-		return wrong(uri, error, "expected a certificate and its key, or neither");
-	if (options->ca_file)
-		server->ca = g_tls_file_database_new(options->ca_file, &problem);
-	if (!problem && options->cert_file)
-		server->certificate = g_tls_certificate_new_from_files(options->cert_file,
-								       options->key_file, &problem);
-	if (!problem)
-		return true;
-	g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_URI, "%s: %s",
-		    server->ca || !options->ca_file ? options->cert_file : options->ca_file,
-		    problem->message);
-	g_error_free(problem);
-	return false;
-}
-
 static void redis_close(struct ssa_store *store)
 {
 	struct redis_store *redis = (struct redis_store *)store;
@@ -694,13 +577,7 @@ static void redis_close(struct ssa_store *store)
 	hang_up(redis, &redis->link);
 	hang_up(redis, &redis->listener);
 	g_array_unref(redis->batch);
-	g_clear_object(&redis->server.ca);
-	g_clear_object(&redis->server.certificate);
-	g_free(redis->server.host);
-	g_free(redis->user);
-	if (redis->password)
-		explicit_bzero(redis->password, strlen(redis->password));
-	g_free(redis->password);
+	ssa_redis_clear(&redis->server);
 	g_free(redis);
 }
 
@@ -708,20 +585,12 @@ static struct ssa_store *redis_open(const char *uri, const struct ssa_store_opti
 				    GError **error)
 {
 	struct redis_store *redis = g_new0(struct redis_store, 1);
-	GError *problem = NULL;
 
 	redis->batch = g_array_new(FALSE, FALSE, sizeof(struct chunk));
 	g_array_set_clear_func(redis->batch, clear_chunk);
-	if (parse_uri(redis, uri, &problem) && redis->user && !options->password_file)
-		wrong(uri, &problem, "a user needs a password file");
-	if (!problem && options->password_file)
-		read_password(redis, options->password_file, &problem);
-	if (!problem)
-		read_certificates(redis, uri, options, &problem);
-	if (!problem)
+	if (ssa_redis_open(&redis->server, uri, options, error))
 		return &redis->store;
 	redis_close(&redis->store);
-	g_propagate_error(error, problem);
 	return NULL;
 }
 
