@@ -26,7 +26,9 @@ libperffixture_a_CFLAGS = $(TESTLIB_CFLAGS)
 libssatables_a_SOURCES = tests/unit/ssa_tables.c tests/unit/ssa_tables.h
 # Stores of the Scalable SA, of both kinds.
 libssabed_a_SOURCES = tests/unit/redis_server.c tests/unit/redis_server.h \
-	tests/unit/ssa_bed.c tests/unit/ssa_bed.h
+	tests/unit/ssa_bed.c tests/unit/ssa_bed.h \
+	tests/unit/tls_site.c tests/unit/tls_site.h
+libssabed_a_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
 libssabed_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 
@@ -200,12 +202,13 @@ tests_unit_test_ssa_node_SOURCES = tests/unit/test_ssa_acm_files.c \
 	tests/unit/test_ssa_admin.c tests/unit/test_ssa_agent.c \
 	tests/unit/test_ssa_assign.c tests/unit/test_ssa_cores.c tests/unit/test_ssa_report.c \
 	tests/unit/test_ssa_tree.c \
-	tests/unit/node_bed.c tests/unit/node_bed.h \
-	tests/unit/redis_server.c tests/unit/redis_server.h
+	tests/unit/test_ssa_users.c \
+	tests/unit/node_bed.c tests/unit/node_bed.h
 tests_unit_test_ssa_node_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
 tests_unit_test_ssa_node_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_ssa_node_LDADD = libsuites.a libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
+tests_unit_test_ssa_node_LDADD = libsuites.a libssatables.a libssabed.a $(LIBS_SSANODE) \
+	$(CHECK_LIBS)
 EXTRA_tests_unit_test_ssa_node_DEPENDENCIES = opensm/ssa/admin/ssadmin$(EXEEXT) \
 	opensm/ssa/node/opensm-ssa$(EXEEXT)
 endif

@@ -6,93 +6,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ssa/tree/remote.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/ssa_bed.h"
+#include "tests/unit/tls_site.h"
 
 #define LONG_MS 20000
 #define PREFIX UINT64_C(0xfe80000000000000)
 
-/* A certificate for 127.0.0.1, which the first CA has signed; the second one has signed nothing. */
-static const char make_certificates[] =
-	"set -e; cd \"$1\"; exec >/dev/null 2>&1\n"
-	"for ca in ca other; do openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
-	"-nodes -days 2 -subj /CN=$ca -keyout $ca.key -out $ca.crt; done\n"
-	"openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server "
-	"-keyout server.key -out server.csr\n"
-	"echo subjectAltName=IP:127.0.0.1 >extensions\n"
-	"openssl x509 -req -days 2 -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial "
-	"-extfile extensions -out server.crt\n";
-
 struct site {
-	char *directory, *ca, *other_ca, *certificate, *key, *acl;
+	struct tls_site *tls;
 	struct redis_server *core, *middle, *access;
 };
-
-static char *file_in(const struct site *site, const char *name)
-{
-	return g_build_filename(site->directory, name, NULL);
-}
-
-static bool can_be_tested(void)
-{
-	g_autofree char *openssl = g_find_program_in_path("openssl");
-
-	if (!openssl || !g_tls_backend_supports_tls(g_tls_backend_get_default()))
-		fprintf(stderr, "skipped: Redis by TLS: openssl or glib-networking is missing\n");
-	else if (bed_kinds() > BED_REDIS)
-		return true;
-	return false;
-}
-
-/* The sample, with the paths of the test; below that server, NULL: the first one. */
-static struct redis_server *start_sample(const struct site *site, const struct redis_server *above)
-{
-	uint16_t own = redis_server_free_port();
-	g_autofree char *port = g_strdup_printf("%u", own);
-	g_autofree char *parent = g_strdup_printf("%u", above ? above->port : 0);
-	const char *words[] = {SAMPLES_DIR "/opensm-ssa-redis.conf",
-			       "--port",
-			       "0",
-			       "--tls-port",
-			       port,
-			       "--tls-cert-file",
-			       site->certificate,
-			       "--tls-key-file",
-			       site->key,
-			       "--tls-ca-cert-file",
-			       site->ca,
-			       "--aclfile",
-			       site->acl,
-			       "--masterauth",
-			       "replica",
-			       above ? "--replicaof" : NULL,
-			       "127.0.0.1",
-			       parent,
-			       NULL};
-
-	return redis_server_start(own, words);
-}
 
 static struct site *site_open(void)
 {
 	struct site *site = g_new0(struct site, 1);
-	const char *words[] = {"/bin/sh", "-c", make_certificates, "sh", NULL, NULL};
-	int status = -1;
 
-	site->directory = bed_directory();
-	words[4] = site->directory;
-	ck_assert(
-		g_spawn_sync(NULL, (char **)words, NULL, 0, NULL, NULL, NULL, NULL, &status, NULL));
-	ck_assert_int_eq(status, 0);
-	site->ca = file_in(site, "ca.crt");
-	site->other_ca = file_in(site, "other.crt");
-	site->certificate = file_in(site, "server.crt");
-	site->key = file_in(site, "server.key");
-	site->acl = file_in(site, "users.acl");
-	redis_server_write_users(SAMPLES_DIR "/opensm-ssa-users.acl", site->acl);
-	site->core = start_sample(site, NULL);
+	site->tls = tls_site_new();
+	site->core = tls_site_server(site->tls, NULL);
 	return site;
 }
 
@@ -101,13 +33,7 @@ static void site_close(struct site *site)
 	redis_server_free(site->access);
 	redis_server_free(site->middle);
 	redis_server_free(site->core);
-	directory_remove(site->directory);
-	g_free(site->directory);
-	g_free(site->ca);
-	g_free(site->other_ca);
-	g_free(site->certificate);
-	g_free(site->key);
-	g_free(site->acl);
+	tls_site_free(site->tls);
 	g_free(site);
 }
 
@@ -117,18 +43,15 @@ static struct ssa_store *open_as(const struct site *site, const struct redis_ser
 {
 	g_autofree char *uri = g_strdup_printf("rediss://%s%s127.0.0.1:%u", user ? user : "",
 					       user ? "@" : "", server->port);
-	g_autofree char *file = file_in(site, "password");
+	g_autofree char *file = tls_site_secret(site->tls, "password", password);
 	const struct ssa_store_options options = {.more = &ssa_store_redis,
 						  .ca_file = ca,
 						  .password_file = user ? file : NULL,
 						  .timeout_ms = LONG_MS,
 						  .writes = true};
-	g_autofree char *line = g_strdup_printf("%s\n", password);
 	struct ssa_store *store;
 	GError *error = NULL;
 
-	ck_assert(g_file_set_contents(file, line, -1, NULL));
-	ck_assert_int_eq(chmod(file, 0600), 0);
 	store = ssa_store_open(uri, PREFIX, &options, &error);
 	ck_assert_msg(store != NULL, "%s", error ? error->message : "no error");
 	return store;
@@ -142,11 +65,11 @@ START_TEST(test_samples)
 	int64_t start_us, worst_us = 0;
 	GError *error = NULL;
 
-	site->middle = start_sample(site, site->core);
-	site->access = start_sample(site, site->middle);
-	writer = open_as(site, site->core, "writer", "writer", site->ca);
-	reader = open_as(site, site->access, "reader", "reader", site->ca);
-	lower_writer = open_as(site, site->access, "writer", "writer", site->ca);
+	site->middle = tls_site_server(site->tls, site->core);
+	site->access = tls_site_server(site->tls, site->middle);
+	writer = open_as(site, site->core, "writer", "writer", site->tls->ca);
+	reader = open_as(site, site->access, "reader", "reader", site->tls->ca);
+	lower_writer = open_as(site, site->access, "writer", "writer", site->tls->ca);
 	bed_publish(writer, 1, 1, 0, 3);
 	start_us = g_get_monotonic_time();
 	while (!bed_epoch(reader) && g_get_monotonic_time() - start_us < LONG_MS * 1000) {
@@ -191,18 +114,18 @@ START_TEST(test_strangers)
 	g_autofree char *plain = g_strdup_printf("redis://127.0.0.1:%u", site->core->port);
 	g_autofree char *named = g_strdup_printf("rediss://localhost:%u", site->core->port);
 	struct ssa_store_options options = {
-		.more = &ssa_store_redis, .timeout_ms = LONG_MS, .ca_file = site->ca};
+		.more = &ssa_store_redis, .timeout_ms = LONG_MS, .ca_file = site->tls->ca};
 
-	expect_no_manifest(open_as(site, site->core, "writer", "wrong", site->ca),
+	expect_no_manifest(open_as(site, site->core, "writer", "wrong", site->tls->ca),
 			   SSA_STORE_ERROR_REFUSED, "AUTH: WRONGPASS");
-	expect_no_manifest(open_as(site, site->core, "stranger", "stranger", site->ca),
+	expect_no_manifest(open_as(site, site->core, "stranger", "stranger", site->tls->ca),
 			   SSA_STORE_ERROR_REFUSED, "AUTH: WRONGPASS");
-	expect_no_manifest(open_as(site, site->core, NULL, "", site->ca), SSA_STORE_ERROR_REFUSED,
-			   "NOAUTH");
-	expect_no_manifest(open_as(site, site->core, "replica", "replica", site->ca),
+	expect_no_manifest(open_as(site, site->core, NULL, "", site->tls->ca),
+			   SSA_STORE_ERROR_REFUSED, "NOAUTH");
+	expect_no_manifest(open_as(site, site->core, "replica", "replica", site->tls->ca),
 			   SSA_STORE_ERROR_REFUSED, "NOPERM");
 	/* Another server than the wanted one is sent no password. */
-	expect_no_manifest(open_as(site, site->core, "writer", "writer", site->other_ca),
+	expect_no_manifest(open_as(site, site->core, "writer", "writer", site->tls->other_ca),
 			   SSA_STORE_ERROR_GONE, "TLS");
 	expect_no_manifest(open_as(site, site->core, "writer", "writer", NULL),
 			   SSA_STORE_ERROR_GONE, "TLS");
@@ -210,38 +133,6 @@ START_TEST(test_strangers)
 			   "TLS");
 	expect_no_manifest(ssa_store_open(plain, PREFIX, &options, NULL), SSA_STORE_ERROR_GONE,
 			   plain);
-	site_close(site);
-}
-END_TEST
-
-/* What nodes say to cores goes to servers of that CA only, and is sent no other way. */
-START_TEST(test_remote)
-{
-	struct site *site = site_open();
-	g_autofree char *uri = g_strdup_printf("rediss://reader@127.0.0.1:%u", site->core->port);
-	g_autofree char *plain = g_strdup_printf("redis://reader@127.0.0.1:%u", site->core->port);
-	g_autofree char *password = file_in(site, "password"), *found = NULL;
-	g_autofree char *key = ssa_remote_key(PREFIX, "node", 1);
-	struct ssa_store_options options = {.more = &ssa_store_redis,
-					    .timeout_ms = LONG_MS,
-					    .ca_file = site->ca,
-					    .password_file = password};
-	struct ssa_remote *remote;
-	GError *error = NULL;
-
-	ck_assert(g_file_set_contents_full(password, "reader\n", -1, G_FILE_SET_CONTENTS_NONE, 0600,
-					   NULL));
-	remote = ssa_remote_open(uri, &options, &error);
-	ck_assert_msg(remote != NULL, "%s", error ? error->message : "no error");
-	ck_assert(ssa_remote_set(remote, key, "text", 10, &error));
-	found = ssa_remote_get(remote, key, &error);
-	ck_assert_str_eq(found, "text");
-	ssa_remote_close(remote);
-	ck_assert_ptr_null(ssa_remote_open(plain, &options, &error));
-	g_clear_error(&error);
-	options.ca_file = site->other_ca;
-	ck_assert_ptr_null(ssa_remote_open(uri, &options, &error));
-	bed_expect(&error, SSA_STORE_ERROR_GONE, "TLS");
 	site_close(site);
 }
 END_TEST
@@ -304,10 +195,9 @@ TEST_SUITE
 	TCase *tcase = tcase_create("tls");
 
 	tcase_set_timeout(tcase, 90);
-	if (can_be_tested()) {
+	if (tls_site_possible()) {
 		tcase_add_test(tcase, test_samples);
 		tcase_add_test(tcase, test_strangers);
-		tcase_add_test(tcase, test_remote);
 		tcase_add_test(tcase, test_sample_is_closed);
 		tcase_add_test(tcase, test_wrong_files);
 	}
