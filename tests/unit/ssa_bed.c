@@ -7,11 +7,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/directory.h"
 
 static struct redis_server *shared; /* by all beds, each with another prefix */
+static int64_t ahead_us;	    /* of the clock of this process */
+
+/* Instead of GLib's. */
+gint64 g_get_real_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000 + ahead_us;
+}
+
+void bed_later(unsigned int seconds)
+{
+	ahead_us += seconds * G_USEC_PER_SEC;
+}
 
 void bed_begin(void)
 {
@@ -59,6 +75,7 @@ struct bed *bed_open(int kind, unsigned int keep_s)
 {
 	struct bed *bed = g_new0(struct bed, 1);
 
+	ahead_us = 0;
 	bed->kind = (enum bed_kind)kind;
 	bed->directory = bed_directory();
 	bed->uri = kind == BED_FILES ? g_strdup_printf("files:%s/store", bed->directory)

@@ -31,6 +31,9 @@ struct ssa_store *bed_store(const struct bed *bed, bool writes, unsigned int kee
 /* How many chunks the store has, used or not. */
 unsigned int bed_chunks(const struct bed *bed);
 
+/* Time of the calendar passes, for this process, until the next bed_open(): chunks grow old. */
+void bed_later(unsigned int seconds);
+
 /* The name and the octets of the chunk with that number; the name is good until the next one. */
 const char *bed_name(unsigned int chunk);
 GBytes *bed_frame(unsigned int chunk);

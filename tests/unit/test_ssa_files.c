@@ -107,7 +107,7 @@ START_TEST(test_crashes)
 	}
 	ck_assert_uint_gt(last, CRASHES / 2);
 	/* What those killed have left goes. */
-	g_usleep(1100000);
+	bed_later(2);
 	for (unsigned int i = 1; i <= 4; i++)
 		bed_publish(bed->writer, 1, last + i, 0, 6);
 	ck_assert_uint_eq(bed_chunks(bed), 6);
@@ -206,7 +206,7 @@ START_TEST(test_failing)
 	bed_publish(bed->writer, 1, 1, 0, 10);
 	ck_assert_int_eq(in_child(fail_often, bed), 0);
 	ck_assert_uint_eq(bed_read(bed->reader), 1);
-	g_usleep(1100000);
+	bed_later(2);
 	bed_publish(bed->writer, 1, 2, 9, 1);
 	bed_publish(bed->writer, 1, 3, 9, 1);
 	ck_assert_uint_eq(bed_chunks(bed), 10); /* those of three manifests */
@@ -396,7 +396,7 @@ START_TEST(test_foreign_files)
 	bed_publish(bed->writer, 1, 1, 0, 5);
 	write_file(foreign, "mine", -1);
 	write_file(near, "mine", -1);
-	g_usleep(1100000);
+	bed_later(2);
 	for (uint64_t epoch = 2; epoch < 8; epoch++)
 		bed_publish(bed->writer, 1, epoch, 20, 3);
 	ck_assert(g_file_test(foreign, G_FILE_TEST_EXISTS));

@@ -14,7 +14,6 @@
 #define LONG_MS 20000 /* no wait ends by that in these tests */
 
 #define RIVAL_TRIES 150
-#define AGE_US 1100000 /* what is kept for 1 s is old by then */
 
 /* ---- chunks and manifests ---- */
 
@@ -325,7 +324,7 @@ START_TEST(test_old_chunks)
 	ck_assert_uint_eq(bed_chunks(bed), 12);
 	ssa_store_close(bed->writer);
 	bed->writer = bed_store(bed, true, 1);
-	g_usleep(AGE_US);
+	bed_later(2);
 	bed_publish(bed->writer, 1, 7, 70, 2); /* the last three: 50, 60, 70 */
 	ck_assert_uint_eq(bed_chunks(bed), 6);
 	name = bed_name(50);
@@ -353,7 +352,7 @@ START_TEST(test_next_writer)
 	bed->writer = bed_store(bed, true, 1);
 	bed_publish(bed->writer, 1, 2, 4, 3);
 	ck_assert_uint_eq(bed_chunks(bed), 8);
-	g_usleep(AGE_US);
+	bed_later(2);
 	for (unsigned int epoch = 3; epoch <= 6; epoch++)
 		bed_publish(bed->writer, 1, epoch, 4, 3);
 	ck_assert_uint_eq(bed_chunks(bed), 3);
@@ -377,7 +376,7 @@ START_TEST(test_many_publishes)
 			before = memory_used();
 	}
 	ck_assert_uint_le(memory_used(), before + (128 << 10));
-	g_usleep(AGE_US);
+	bed_later(2);
 	for (; epoch <= times + 4; epoch++)
 		bed_publish(bed->writer, 1, epoch, 0, 4);
 	ck_assert_uint_eq(bed_chunks(bed), 4);
