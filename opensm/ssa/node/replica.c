@@ -21,6 +21,8 @@ struct ssa_replica {
 	char *key;			   /* of the epoch */
 	char *host, *port;		   /* of the parent */
 	char *told;			   /* the epoch that was reported, as the server says it */
+	char *history;			   /* the server's history of changes; NULL: not known */
+	bool filled;			   /* as a whole, maybe, since the last report */
 	unsigned int slices, down;
 };
 
@@ -33,6 +35,29 @@ static bool is_line(const char *text, const char *name, const char *value)
 	return strstr(text, line) != NULL;
 }
 
+/* The value of a line; NULL: there is none. */
+static char *value_of(const char *text, const char *name)
+{
+	g_autofree char *start = g_strdup_printf("\n%s:", name);
+	const char *line = strstr(text, start);
+
+	return line ? g_strndup(line + strlen(start), strcspn(line + strlen(start), "\r")) : NULL;
+}
+
+/*
+ * A server that is filled as a whole, as by a new parent with another history, tells its readers
+ * nothing.
+ */
+static void note_history(struct ssa_replica *replica, const char *text, bool is_up)
+{
+	char *history = value_of(text, "master_replid");
+
+	if (!is_up || !replica->told || g_strcmp0(history, replica->history) != 0)
+		replica->filled = true;
+	g_free(replica->history);
+	replica->history = history;
+}
+
 static bool look_at_server(struct ssa_replica *replica, bool *is_ours, bool *is_up, GError **error)
 {
 	struct resp_reply *reply =
@@ -42,6 +67,8 @@ static bool look_at_server(struct ssa_replica *replica, bool *is_ours, bool *is_
 	*is_ours = good && is_line(reply->text, "master_host", replica->host) &&
 		   is_line(reply->text, "master_port", replica->port);
 	*is_up = *is_ours && is_line(reply->text, "master_link_status", "up");
+	if (good)
+		note_history(replica, reply->text, *is_up);
 	if (reply && !good)
 		g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_GONE,
 			    "%s: INFO: the reply is not one that Redis gives",
@@ -50,10 +77,12 @@ static bool look_at_server(struct ssa_replica *replica, bool *is_ours, bool *is_
 	return good;
 }
 
-/* What the server passes on now. */
+/* What the server passes on now. Readers are told if the server has not. */
 static bool report_epoch(struct ssa_replica *replica, GError **error)
 {
+	bool filled = replica->filled;
 	GError *problem = NULL;
+	int64_t readers;
 	g_autofree char *text = ssa_remote_get(replica->server, replica->key, &problem);
 	g_auto(GStrv) words = NULL;
 	guint64 term, epoch;
@@ -62,8 +91,11 @@ static bool report_epoch(struct ssa_replica *replica, GError **error)
 		g_propagate_error(error, problem);
 		return false;
 	}
+	replica->filled = false;
 	if (!text || !g_strcmp0(text, replica->told))
 		return true;
+	if (filled && !ssa_remote_publish(replica->server, replica->key, text, &readers, error))
+		return false;
 	words = g_strsplit(text, " ", 3);
 	if (g_strv_length(words) == 2 &&
 	    g_ascii_string_to_unsigned(words[0], 10, 0, G_MAXUINT64, &term, NULL) &&
@@ -208,5 +240,6 @@ void ssa_replica_stop(struct ssa_replica *replica)
 	g_free(replica->host);
 	g_free(replica->port);
 	g_free(replica->told);
+	g_free(replica->history);
 	g_free(replica);
 }

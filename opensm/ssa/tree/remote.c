@@ -179,6 +179,20 @@ bool ssa_remote_set(struct ssa_remote *remote, const char *key, const char *text
 	return ssa_remote_order(remote, RESP_STATUS, error, "SET", key, text, NULL);
 }
 
+bool ssa_remote_publish(struct ssa_remote *remote, const char *channel, const char *text,
+			int64_t *listeners, GError **error)
+{
+	struct resp_reply *reply = ssa_remote_ask(remote, error, "PUBLISH", channel, text, NULL);
+	bool good = reply && reply->kind == RESP_NUMBER;
+
+	if (good)
+		*listeners = reply->number;
+	else if (reply)
+		ssa_redis_broken(remote->server.uri, NULL, error);
+	resp_reply_free(reply);
+	return good;
+}
+
 bool ssa_remote_wait(struct ssa_remote *remote, unsigned int ms, struct resp_reply **reply,
 		     GError **error)
 {

@@ -41,6 +41,10 @@ char *ssa_remote_get(struct ssa_remote *remote, const char *key, GError **error)
 bool ssa_remote_set(struct ssa_remote *remote, const char *key, const char *text,
 		    unsigned int seconds, GError **error);
 
+/* PUBLISH; *listeners: how many have heard it. */
+bool ssa_remote_publish(struct ssa_remote *remote, const char *channel, const char *text,
+			int64_t *listeners, GError **error);
+
 /*
  * Waits for something that was not asked for: a message of a channel, or the end of the connection.
  * *reply NULL: the time is over. False and error: the connection is lost.
