@@ -100,15 +100,23 @@ static char *join_text(struct ssa_member *member)
 	return ssa_join_text(&join);
 }
 
+/* A server at which no core listens is not waited for. */
 static bool tell(struct ssa_members *members, struct ssa_member *member, struct ssa_remote *core,
 		 GError **error)
 {
 	g_autofree char *key = ssa_remote_key(members->config.prefix, "node", member->guid);
 	g_autofree char *text = join_text(member);
+	int64_t listeners;
 
 	member->answered = members->config.all;
-	return ssa_remote_set(core, key, text, SSA_JOIN_KEPT_S, error) &&
-	       ssa_remote_order(core, RESP_NUMBER, error, "PUBLISH", members->channel, text, NULL);
+	if (!ssa_remote_set(core, key, text, SSA_JOIN_KEPT_S, error) ||
+	    !ssa_remote_publish(core, members->channel, text, &listeners, error))
+		return false;
+	if (listeners > 0 || members->config.all)
+		return true;
+	g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_GONE, "%s: no core listens there",
+		    ssa_remote_uri(core));
+	return false;
 }
 
 /* ---- what is answered ---- */
