@@ -9,7 +9,7 @@
 #include "ssa/wire/alive.h"
 
 #define LOOK_MS 10000u	   /* without being woken */
-#define TRY_AGAIN_MS 1000u /* after a failure */
+#define TRY_AGAIN_MS 250u  /* after a failure */
 
 /* What one of the stores has. */
 struct side {
