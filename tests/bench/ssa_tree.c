@@ -160,7 +160,7 @@ static double wait_for_all(struct drill *drill, int64_t begun_us)
 {
 	int64_t last_us = 0;
 
-	if (!node_bed_wait(behind(drill) == 0, PATIENCE_MS)) {
+	if (!node_bed_wait_ms(behind(drill) == 0, PATIENCE_MS)) {
 		fprintf(stderr, "%u of %u consumers do not have epoch %" G_GUINT64_FORMAT "\n",
 			behind(drill), drill->n, drill->epoch);
 		exit(EXIT_FAILURE);

@@ -25,13 +25,16 @@ struct ssa_store *node_bed_store(const char *uri, bool writes);
 void node_bed_publish(struct node_bed *bed, const char *uri, uint64_t term, uint64_t epoch);
 /* Changes one row of that table. */
 void node_bed_change(struct node_bed *bed, enum ssa_table_id id, uint32_t row);
-/* Waits until the expression of the caller is true; false after ms. */
-#define node_bed_wait(expression, ms)                                                              \
+/* Only a test that fails waits that long, on the slowest machine. */
+#define NODE_BED_PATIENCE_MS 40000
+/* Waits until the expression of the caller is true; false when patience is at its end. */
+#define node_bed_wait(expression) node_bed_wait_ms(expression, NODE_BED_PATIENCE_MS)
+#define node_bed_wait_ms(expression, ms)                                                           \
 	({                                                                                         \
 		int64_t until_ = g_get_monotonic_time() + (ms)*INT64_C(1000);                      \
 		bool is_ = (expression);                                                           \
 		while (!is_ && g_get_monotonic_time() < until_) {                                  \
-			g_usleep(1000);                                                            \
+			g_usleep(5000);                                                            \
 			is_ = (expression);                                                        \
 		}                                                                                  \
 		is_;                                                                               \
