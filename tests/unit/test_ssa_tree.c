@@ -286,9 +286,9 @@ START_TEST(test_small_site)
 }
 END_TEST
 
-static struct ssa_listed_node find_listed(uint64_t guid)
+static struct ssa_listed_node find_listed_at(unsigned int server, uint64_t guid)
 {
-	g_autofree char *uri = uri_of(0), *key = ssa_remote_key(SSA_TABLES_PREFIX, "tree", 0);
+	g_autofree char *uri = uri_of(server), *key = ssa_remote_key(SSA_TABLES_PREFIX, "tree", 0);
 	const struct ssa_store_options options = {0};
 	struct ssa_remote *remote = ssa_remote_open(uri, &options, NULL);
 	g_autofree char *text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
@@ -302,10 +302,37 @@ static struct ssa_listed_node find_listed(uint64_t guid)
 	return node;
 }
 
+static struct ssa_listed_node find_listed(uint64_t guid)
+{
+	return find_listed_at(0, guid);
+}
+
+static bool is_joined(uint64_t guid, unsigned int roles, unsigned int server)
+{
+	return find_listed_at(server, guid).roles == roles;
+}
+
 static bool has_parent(uint64_t guid, uint64_t parent)
 {
 	return find_listed(guid).parents[0] == parent;
 }
+
+/* A core that was told while it did not listen yet is told again soon, and not after a minute. */
+START_TEST(test_core_starts_later)
+{
+	g_autofree char *second = NULL;
+
+	begin(2);
+	second = uri_of(1);
+	start("role core\nstore files:%s/other\nserver %s\ncore redis://127.0.0.1:%u\ncore %s\n"
+	      "node_guid 2\n",
+	      bed.directory, second, servers[0]->port, second);
+	ck_assert(node_bed_wait(is_joined(2, SSA_ROLE_CORE, 1)));
+	start_core(0);
+	ck_assert(node_bed_wait(is_joined(2, SSA_ROLE_CORE, 0)));
+	end();
+}
+END_TEST
 
 /* core > distribution > 2 access > agent: epochs come through, and past an access node that dies.
  */
@@ -709,6 +736,7 @@ TEST_SUITE
 		tcase_add_test(core, test_two_cores);
 		tcase_add_test(core, test_users_of_the_sample);
 		tcase_add_test(core, test_core_that_knows_no_parent_is_asked_again);
+		tcase_add_test(tree, test_core_starts_later);
 		tcase_add_test(tree, test_cascade_and_loss);
 		tcase_add_test(core, test_replica_goes_to_the_backup);
 	}

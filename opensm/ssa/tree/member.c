@@ -112,7 +112,7 @@ static bool tell(struct ssa_members *members, struct ssa_member *member, struct 
 	if (!ssa_remote_set(core, key, text, SSA_JOIN_KEPT_S, error) ||
 	    !ssa_remote_publish(core, members->channel, text, &listeners, error))
 		return false;
-	if (listeners > 0 || members->config.all)
+	if (listeners > 0)
 		return true;
 	g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_GONE, "%s: no core listens there",
 		    ssa_remote_uri(core));
@@ -212,10 +212,11 @@ static void find_cores(struct ssa_members *members)
 	}
 }
 
+/* False if they have to try again soon. */
 static bool join(struct ssa_members *members, GPtrArray *due)
 {
 	const GPtrArray *cores;
-	bool joined = false;
+	bool joined = false, failed = false;
 
 	if (members->config.find && (!members->found || members->back_off_s))
 		find_cores(members);
@@ -223,12 +224,15 @@ static bool join(struct ssa_members *members, GPtrArray *due)
 	for (guint i = 0; i < cores->len && (!joined || members->config.all); i++) {
 		g_autoptr(GError) error = NULL;
 
-		if (join_at(members, due, cores->pdata[i], &error))
+		if (join_at(members, due, cores->pdata[i], &error)) {
 			joined = true;
-		else if (!members->back_off_s)
+			continue;
+		}
+		failed = true;
+		if (!members->back_off_s)
 			say(LOG_NOTICE, "core: %s", error->message);
 	}
-	return joined;
+	return joined && !(failed && members->config.all);
 }
 
 /* Members whose time has come; waits for the first. Call with the lock held. */
