@@ -85,9 +85,14 @@ static char *key_of(const struct redis_store *redis, const char *kind, const cha
 			       kind, name);
 }
 
+static int64_t deadline_in(unsigned int ms)
+{
+	return g_get_monotonic_time() + ms * INT64_C(1000);
+}
+
 static int64_t deadline_of(const struct redis_store *redis)
 {
-	return g_get_monotonic_time() + redis->store.timeout_ms * INT64_C(1000);
+	return deadline_in(redis->store.timeout_ms);
 }
 
 /* A command with one key. */
@@ -496,10 +501,11 @@ static bool redis_publish(struct ssa_store *store, const struct ssa_publication 
 /* ---- waiting ---- */
 
 /* The next of what a subscriber is told: ["message", ...] and so on. */
-static bool read_told(struct redis_store *redis, const char *what, bool *is_that, GError **error)
+static bool read_told(struct redis_store *redis, const char *what, bool *is_that,
+		      int64_t deadline_us, GError **error)
 {
-	struct resp_reply *told = read_reply(redis, &redis->listener, what, RESP_ARRAY, false,
-					     deadline_of(redis), error);
+	struct resp_reply *told =
+		read_reply(redis, &redis->listener, what, RESP_ARRAY, false, deadline_us, error);
 	bool is_array = told && told->n >= 2 && told->elements[0]->kind == RESP_TEXT;
 
 	*is_that = is_array && !strcmp(told->elements[0]->text, what);
@@ -512,42 +518,47 @@ static bool read_told(struct redis_store *redis, const char *what, bool *is_that
 }
 
 /* Asks, and reads what comes up to the answer. */
-static bool listener_asks(struct redis_store *redis, const char *answer, GError **error)
+static bool listener_asks(struct redis_store *redis, const char *answer, int64_t deadline_us,
+			  GError **error)
 {
 	bool answered = false;
 
-	if (!send_all(redis, &redis->listener, deadline_of(redis), error))
+	if (!send_all(redis, &redis->listener, deadline_us, error))
 		return false;
 	while (!answered)
-		if (!read_told(redis, answer, &answered, error))
+		if (!read_told(redis, answer, &answered, deadline_us, error))
 			return false;
 	return true;
 }
 
-static bool subscribe(struct redis_store *redis, GError **error)
+static bool subscribe(struct redis_store *redis, int64_t deadline_us, GError **error)
 {
-	if (!connect_link(redis, &redis->listener, redis->store.cancel_fd, deadline_of(redis),
-			  error))
+	if (!connect_link(redis, &redis->listener, redis->store.cancel_fd, deadline_us, error))
 		return false;
 	add_key(redis, redis->listener, "SUBSCRIBE", "epoch", "");
-	return listener_asks(redis, "subscribe", error);
+	return listener_asks(redis, "subscribe", deadline_us, error);
 }
 
 /* A connection on which nothing came may be dead: a server that lives answers to PING. */
+static bool ping_listener(struct redis_store *redis, int64_t deadline_us, GError **error)
+{
+	resp_add(redis->listener, 1, (const char *const[]){"PING"}, NULL);
+	return listener_asks(redis, "pong", deadline_us, error);
+}
+
 static bool listen_for(struct redis_store *redis, unsigned int timeout_ms, GError **error)
 {
-	int64_t deadline_us = g_get_monotonic_time() + timeout_ms * INT64_C(1000);
+	int64_t deadline_us = deadline_in(timeout_ms);
 	GError *problem = NULL;
 	bool is_message;
 
 	if (!resp_wait(redis->listener, deadline_us, &problem)) {
 		if (problem)
 			return lost(redis, &redis->listener, problem, error);
-		resp_add(redis->listener, 1, (const char *const[]){"PING"}, NULL);
-		return listener_asks(redis, "pong", error);
+		return ping_listener(redis, deadline_of(redis), error);
 	}
 	do {
-		if (!read_told(redis, "message", &is_message, error))
+		if (!read_told(redis, "message", &is_message, deadline_of(redis), error))
 			return false;
 	} while (resp_has_more(redis->listener));
 	return true;
@@ -558,7 +569,8 @@ static bool redis_wait(struct ssa_store *store, unsigned int timeout_ms, GError 
 	struct redis_store *redis = (struct redis_store *)store;
 	GError *problem = NULL;
 
-	if (redis->listener ? listen_for(redis, timeout_ms, &problem) : subscribe(redis, &problem))
+	if (redis->listener ? listen_for(redis, timeout_ms, &problem)
+			    : subscribe(redis, deadline_of(redis), &problem))
 		return true;
 	if (ssa_store_forget_cancel(store)) {
 		g_error_free(problem);
@@ -566,6 +578,22 @@ static bool redis_wait(struct ssa_store *store, unsigned int timeout_ms, GError 
 	}
 	g_propagate_error(error, problem);
 	return false;
+}
+
+/* What the listener has been told meanwhile is forgotten: the manifest is read in any case. */
+static bool redis_keep(struct ssa_store *store, unsigned int timeout_ms, GError **error)
+{
+	struct redis_store *redis = (struct redis_store *)store;
+	int64_t deadline_us = deadline_in(timeout_ms);
+
+	if (!(redis->listener ? ping_listener(redis, deadline_us, error)
+			      : subscribe(redis, deadline_us, error)))
+		return false;
+	if (!redis->link)
+		return connected(redis, deadline_us, error);
+	resp_add(redis->link, 1, (const char *const[]){"PING"}, NULL);
+	return send_all(redis, &redis->link, deadline_us, error) &&
+	       read_status(redis, &redis->link, "PING", "PONG", deadline_us, error);
 }
 
 /* ---- opening ---- */
@@ -606,4 +634,5 @@ const struct ssa_store_kind ssa_store_redis = {
 	.set_pulse = redis_set_pulse,
 	.pulse = redis_pulse,
 	.wait = redis_wait,
+	.keep = redis_keep,
 };

@@ -299,6 +299,15 @@ bool ssa_store_wait(struct ssa_store *store, unsigned int timeout_ms, GError **e
 	return done(store, problem, error);
 }
 
+bool ssa_store_keep(struct ssa_store *store, unsigned int timeout_ms, GError **error)
+{
+	GError *problem = NULL;
+
+	if (store->kind->keep)
+		store->kind->keep(store, timeout_ms, &problem);
+	return done(store, problem, error);
+}
+
 void ssa_store_cancel(struct ssa_store *store)
 {
 	static const uint64_t one = 1;

@@ -98,6 +98,11 @@ char *ssa_store_pulse(struct ssa_store *store, GError **error);
  * return at once, so read the manifest after each. Returns at once after ssa_store_cancel().
  */
 bool ssa_store_wait(struct ssa_store *store, unsigned int timeout_ms, GError **error);
+/*
+ * For a store in reserve: connects, or sees whether the connections still work, so that the first
+ * call that needs it takes one message. For that time at most; false and an error: it is lost.
+ */
+bool ssa_store_keep(struct ssa_store *store, unsigned int timeout_ms, GError **error);
 /* Any thread: ends the wait that runs, or the next one. */
 void ssa_store_cancel(struct ssa_store *store);
 

@@ -32,6 +32,8 @@ struct ssa_store_kind {
 	bool (*set_pulse)(struct ssa_store *store, GBytes *text, GError **error);
 	GBytes *(*pulse)(struct ssa_store *store, GError **error);
 	bool (*wait)(struct ssa_store *store, unsigned int timeout_ms, GError **error);
+	/* NULL: there is nothing to connect to. */
+	bool (*keep)(struct ssa_store *store, unsigned int timeout_ms, GError **error);
 };
 
 struct ssa_store { /* first member of those of each kind */

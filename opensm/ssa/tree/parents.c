@@ -101,6 +101,18 @@ const char *ssa_parents_next(struct ssa_parents *parents, struct ssa_reporter *r
 	return next;
 }
 
+char *ssa_parents_spare(struct ssa_parents *parents)
+{
+	char *spare = NULL;
+
+	pthread_mutex_lock(&parents->lock);
+	for (unsigned int i = 0; i < 2 && !spare; i++)
+		if (g_strcmp0(parents->uris[i], parents->uri) != 0)
+			spare = g_strdup(parents->uris[i]);
+	pthread_mutex_unlock(&parents->lock);
+	return spare;
+}
+
 bool ssa_parents_go_on(struct ssa_parents *parents)
 {
 	bool go_on;

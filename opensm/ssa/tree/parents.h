@@ -40,6 +40,8 @@ void ssa_parents_stop(struct ssa_parents *parents);
  * between tries if none works. A change is reported.
  */
 const char *ssa_parents_next(struct ssa_parents *parents, struct ssa_reporter *reporter);
+/* The one of both that is not in use; free with g_free(). NULL: none. */
+char *ssa_parents_spare(struct ssa_parents *parents);
 /* Whether the thread may go on with the parent that it uses. */
 bool ssa_parents_go_on(struct ssa_parents *parents);
 /* It works; it has failed, takes over the error, which is reported. */
