@@ -24,6 +24,7 @@
 #define SERVERS 7
 #define PATIENCE_MS 60000
 #define EPOCHS 10
+#define SPARE_US (11 * G_USEC_PER_SEC) /* by then all are connected to their backup, too */
 
 struct consumer {
 	struct drill *drill;
@@ -310,7 +311,9 @@ int main(int argc, char **argv)
 	printf("%u consumers have the first epoch after %.0f ms\n", drill.n,
 	       wait_for_all(&drill, g_get_monotonic_time()));
 	drill_epochs(&drill);
+	g_usleep(SPARE_US);
 	drill_loss(&drill, 4);
+	g_usleep(SPARE_US);
 	drill_loss(&drill, 1);
 	drill_kills(&drill, kills, random);
 	printf("seed %u, epochs that went back: %u\n", seed, atomic_load(&drill.backwards));
