@@ -39,6 +39,10 @@ fuzz_programs = \
 	tests/fuzz/fuzz_trap \
 	tests/fuzz/fuzz_unhealthy \
 	tests/fuzz/fuzz_wire
+if HAVE_REDIS
+fuzz_programs += tests/fuzz/fuzz_ssa_join
+tests_fuzz_fuzz_ssa_join_LDADD = $(LIBS_FUZZ) $(LIBS_SSANODE)
+endif
 if HAVE_WEB
 fuzz_programs += tests/fuzz/fuzz_web_config tests/fuzz/fuzz_web_target tests/fuzz/fuzz_web_users
 tests_fuzz_fuzz_web_config_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
