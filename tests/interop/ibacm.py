@@ -3,6 +3,7 @@
 own, which it takes over as from systemd, so that it needs no root and no file in /run."""
 
 import os
+import random
 import re
 import shutil
 import socket
@@ -92,10 +93,10 @@ class Client:
         return dict(zip(COUNTERS, struct.unpack_from('>7Q', octets, HEADER.size)))
 
 
-def kernel_socket():
-    """Of a family that any kernel has, in the group of requests."""
+def kernel_socket(groups):
+    """Of a family that any kernel has."""
     made = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_USERSOCK)
-    made.bind((0, KERNEL_GROUP))
+    made.bind((0, groups))
     made.settimeout(SECONDS)
     return made
 
@@ -133,8 +134,9 @@ provider {provider} default
         listener.listen(64)
         handed = [listener]
         if kernel:
-            self.kernel = kernel_socket()
-            handed.append(kernel_socket())
+            # Requests go to ibacm's own port: in the group, it would hear other tests' answers.
+            self.kernel = kernel_socket(KERNEL_GROUP)
+            handed.append(kernel_socket(0))
             self.port_id = handed[1].getsockname()[0]
         moves = ' '.join(f'{3 + i}<&{fd.fileno()}' for i, fd in enumerate(handed))
         under = f"sh -c 'LD_PRELOAD={self.shim}:$LD_PRELOAD exec \"$@\"' sh" if self.shim else ''
@@ -180,7 +182,8 @@ class Kernel:
 
     def __init__(self, service):
         self.service = service
-        self.sequence = 100
+        # The group is one of the host: another test that runs now has other numbers.
+        self.sequence = random.randrange(1 << 31)
 
     def ask(self, sgid, dgid, use=ALL, p_key=0xffff, service_id=0, kind=RESOLVE):
         """(type, flags, sequence, octets after the header)"""
@@ -191,6 +194,8 @@ class Kernel:
         body += attribute(4, dgid) + attribute(5, sgid) + attribute(7, struct.pack('=H', p_key))
         header = struct.pack('=IHHII', 16 + len(body), kind, 1, self.sequence, 0)
         self.service.kernel.sendto(header + body, (self.service.port_id, 0))
-        octets = self.service.kernel.recv(4096)
-        _, kind, flags, sequence, _ = struct.unpack_from('=IHHII', octets)
+        sequence = None
+        while sequence != self.sequence:
+            octets = self.service.kernel.recv(4096)
+            _, kind, flags, sequence, _ = struct.unpack_from('=IHHII', octets)
         return kind, flags, sequence, octets[16:]
