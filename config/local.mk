@@ -23,8 +23,10 @@ EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.
 	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
-EXTRA_DIST += config/opensm-ssa.service.in config/opensm-ssa.sysusers
-CLEANFILES += config/opensm-ssa.service config/sysusers/opensm-ssa.conf
+EXTRA_DIST += config/opensm-ssa.service.in config/opensm-ssa.sysusers \
+	config/opensm-ssa.tmpfiles.in
+CLEANFILES += config/opensm-ssa.service config/sysusers/opensm-ssa.conf \
+	config/tmpfiles/opensm-ssa.conf
 EXTRA_DIST += config/opensm-web.service.in config/opensm-snmp.service.in config/OPENSM-MIB.txt
 CLEANFILES += config/opensm-web.service config/opensm-snmp.service
 if HAVE_SNMP
@@ -58,6 +60,7 @@ nodist_tmpfiles_DATA = config/tmpfiles/opensm.conf
 nodist_sysusers_DATA = config/sysusers/opensm.conf
 if HAVE_REDIS
 nodist_sysusers_DATA += config/sysusers/opensm-ssa.conf
+nodist_tmpfiles_DATA += config/tmpfiles/opensm-ssa.conf
 endif
 pkglibexec_SCRIPTS = config/opensm-ports
 examplesdir = $(docdir)/examples
@@ -92,6 +95,9 @@ config/udev/90-opensm.rules: $(srcdir)/config/opensm.udev.in Makefile
 config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/tmpfiles && \
 		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.tmpfiles.in > $@
+config/tmpfiles/opensm-ssa.conf: $(srcdir)/config/opensm-ssa.tmpfiles.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/tmpfiles && \
+		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm-ssa.tmpfiles.in > $@
 config/sysusers/opensm.conf: $(srcdir)/config/opensm.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm.sysusers $@
 config/sysusers/opensm-ssa.conf: $(srcdir)/config/opensm-ssa.sysusers Makefile

@@ -225,6 +225,8 @@ endif
 
 tests_unit_test_ssa_store_SOURCES = tests/unit/test_ssa_files.c tests/unit/test_ssa_kept.c \
 	tests/unit/test_ssa_store.c
+tests_unit_test_ssa_store_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSAMPLES_DIR='"$(abs_srcdir)/config/samples"'
 tests_unit_test_ssa_store_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ssa_store_LDADD = libsuites.a libssabed.a $(LIBS_SSA_REDIS) $(CHECK_LIBS)
 

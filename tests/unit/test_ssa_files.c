@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -479,6 +481,87 @@ START_TEST(test_emptied)
 }
 END_TEST
 
+/* A process of root's that has no capability is bound to modes. */
+static int without_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {0};
+
+	return (int)syscall(SYS_capset, &header, none);
+}
+
+static int publish_all(const struct bed *bed, uint64_t first)
+{
+	struct ssa_store *writer = bed_store(bed, true, 1);
+	GError *error = NULL;
+
+	for (uint64_t epoch = first; epoch < first + 5 && !error; epoch++)
+		if (!bed_try_publish(writer, 1, epoch, (unsigned int)epoch * 50, 50, &error))
+			fprintf(stderr, "%s\n", error->message);
+	ssa_store_close(writer);
+	return error ? 1 : 0;
+}
+
+static int daemon_publishes(const struct bed *bed)
+{
+	umask(022);
+	return without_capabilities() ? 2 : publish_all(bed, 1);
+}
+
+static int daemon_goes_on(const struct bed *bed)
+{
+	umask(022);
+	bed_later(2);
+	return without_capabilities() ? 2 : publish_all(bed, 11);
+}
+
+static int core_publishes(const struct bed *bed)
+{
+	umask(022);
+	bed_later(2);
+	return setgid(OTHER_USER) || setuid(OTHER_USER) ? 2 : publish_all(bed, 6);
+}
+
+/* What the package does for the directory; false: this cannot be tested here. */
+static bool give_to_both(const struct bed *bed)
+{
+	g_autofree char *path = g_build_filename(bed->directory, "store", NULL), *command = NULL;
+	g_autofree char *sample = NULL, *file = g_build_filename(bed->directory, "conf", NULL);
+	g_autoptr(GString) text = NULL;
+	int status = -1;
+
+	ck_assert(
+		g_file_get_contents(SAMPLES_DIR "/../opensm-ssa.tmpfiles.in", &sample, NULL, NULL));
+	text = g_string_new(sample);
+	g_string_replace(text, "@cachedir@/ssa", path, 0);
+	g_string_replace(text, "u:opensm-ssa:", "u:nobody:", 0);
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	command = g_strdup_printf("systemd-tmpfiles --create %s", file);
+	return g_spawn_command_line_sync(command, NULL, NULL, &status, NULL) && !status;
+}
+
+/* The daemon, and a core that brings epochs of other masters; _i: the daemon has begun before. */
+START_TEST(test_two_users)
+{
+	struct bed *bed = bed_open(BED_FILES, 0);
+
+	ck_assert_int_eq(chmod(bed->directory, 0755), 0);
+	if (_i)
+		ck_assert_int_eq(in_child(daemon_publishes, bed), 0);
+	if (geteuid() || !give_to_both(bed)) {
+		fprintf(stderr, "skipped: two users: takes root and systemd-tmpfiles\n");
+	} else {
+		if (!_i)
+			ck_assert_int_eq(in_child(daemon_publishes, bed), 0);
+		ck_assert_int_eq(in_child(core_publishes, bed), 0);
+		ck_assert_uint_eq(bed_read(bed->reader), 10);
+		ck_assert_int_eq(in_child(daemon_goes_on, bed), 0);
+		ck_assert_uint_eq(bed_read(bed->reader), 15);
+	}
+	bed_close(bed);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("ssa_files");
@@ -490,6 +573,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_failing);
 	tcase_add_test(tcase, test_full_disk);
 	tcase_add_test(tcase, test_others);
+	tcase_add_loop_test(tcase, test_two_users, 0, 2);
 	tcase_add_test(tcase, test_locked);
 	tcase_add_test(tcase, test_links);
 	tcase_add_test(tcase, test_wrong_files);

@@ -36,7 +36,9 @@
 
 #define DIRECTORY_MODE 0755
 #define FILE_MODE 0644
-#define LOCK_MODE 0600
+/* Less the umask; or what the default ACL of DIR gives to another writer. */
+#define BELOW_MODE 0775
+#define LOCK_MODE 0660
 #define CHUNKS "chunks"
 #define SUBDIRECTORIES 256
 #define WATCHED (IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
@@ -94,7 +96,7 @@ static int open_below(int at, const char *name, bool make)
 	int fd = openat(at, name, flags);
 
 	if (fd < 0 && errno == ENOENT && make &&
-	    (mkdirat(at, name, DIRECTORY_MODE) == 0 || errno == EEXIST))
+	    (mkdirat(at, name, BELOW_MODE) == 0 || errno == EEXIST))
 		fd = openat(at, name, flags);
 	return fd;
 }
