@@ -24,9 +24,9 @@ EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.
 CLEANFILES += $(CONFIG_BUILT)
 
 EXTRA_DIST += config/opensm-ssa.service.in config/opensm-ssa.sysusers \
-	config/opensm-ssa.tmpfiles.in
+	config/opensm-ssa.tmpfiles.in config/completion/ssadmin.bash
 CLEANFILES += config/opensm-ssa.service config/sysusers/opensm-ssa.conf \
-	config/tmpfiles/opensm-ssa.conf
+	config/tmpfiles/opensm-ssa.conf config/completion/ssadmin
 EXTRA_DIST += config/opensm-web.service.in config/opensm-snmp.service.in config/OPENSM-MIB.txt
 CLEANFILES += config/opensm-web.service config/opensm-snmp.service
 if HAVE_SNMP
@@ -61,6 +61,7 @@ nodist_sysusers_DATA = config/sysusers/opensm.conf
 if HAVE_REDIS
 nodist_sysusers_DATA += config/sysusers/opensm-ssa.conf
 nodist_tmpfiles_DATA += config/tmpfiles/opensm-ssa.conf
+nodist_bashcompletion_DATA += config/completion/ssadmin
 endif
 pkglibexec_SCRIPTS = config/opensm-ports
 examplesdir = $(docdir)/examples
@@ -98,6 +99,9 @@ config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile
 config/tmpfiles/opensm-ssa.conf: $(srcdir)/config/opensm-ssa.tmpfiles.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/tmpfiles && \
 		$(SUBSTITUTE_DIRS) $(srcdir)/config/opensm-ssa.tmpfiles.in > $@
+config/completion/ssadmin: $(srcdir)/config/completion/ssadmin.bash Makefile
+	$(AM_V_GEN)$(MKDIR_P) config/completion && \
+		cp $(srcdir)/config/completion/ssadmin.bash $@
 config/sysusers/opensm.conf: $(srcdir)/config/opensm.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/sysusers && cp $(srcdir)/config/opensm.sysusers $@
 config/sysusers/opensm-ssa.conf: $(srcdir)/config/opensm-ssa.sysusers Makefile
@@ -140,12 +144,16 @@ install-data-local: config/opensm.logrotate
 install-data-hook:
 	cd '$(DESTDIR)$(bashcompletiondir)' && \
 		for name in osmsim-run osmroute; do $(LN_S) -f osmsim $$name; done
+if HAVE_REDIS
+	cd '$(DESTDIR)$(bashcompletiondir)' && $(LN_S) -f ssadmin opensm-ssa
+endif
 
 uninstall-local: config/opensm.logrotate
 	if cmp -s config/opensm.logrotate '$(DESTDIR)$(logrotatedir)/opensm'; then \
 		rm -f '$(DESTDIR)$(logrotatedir)/opensm'; fi
 	rm -f '$(DESTDIR)$(bashcompletiondir)/osmsim-run' \
-		'$(DESTDIR)$(bashcompletiondir)/osmroute'
+		'$(DESTDIR)$(bashcompletiondir)/osmroute' \
+		'$(DESTDIR)$(bashcompletiondir)/opensm-ssa'
 
 # Packages for distributions with RPM, of a tree as "make dist" leaves it; by Debian's rpmbuild too.
 RPM_TOP = $(abs_top_builddir)/rpmbuild

@@ -57,6 +57,8 @@ CONTENTS = {
     'opensm-ssa': '''/lib/systemd/system/opensm-ssa.service
         /usr/lib/sysusers.d/opensm-ssa.conf /usr/lib/tmpfiles.d/opensm-ssa.conf
         /usr/sbin/opensm-ssa /usr/sbin/ssadmin
+        /usr/share/bash-completion/completions/opensm-ssa
+        /usr/share/bash-completion/completions/ssadmin
         /usr/share/doc/opensm-ssa/changelog.gz /usr/share/doc/opensm-ssa/copyright
         /usr/share/man/man5/ssa.conf.5.gz /usr/share/man/man8/opensm-ssa.8.gz
         /usr/share/man/man8/ssadmin.8.gz''',

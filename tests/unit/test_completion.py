@@ -21,6 +21,7 @@ OPENSM = os.path.join(BUILD, 'opensm/opensm')
 TOOLS = {'osmsim': 'libvendor/osmsim/osmsim', 'osmroute': 'opensm/osmroute/osmroute',
          'osmsim-run': 'libvendor/preload/osmsim-run',
          'opensmctl': 'opensm/opensmctl/opensmctl'}
+SSA_TOOLS = {'ssadmin': 'opensm/ssa/admin/ssadmin', 'opensm-ssa': 'opensm/ssa/node/opensm-ssa'}
 NOTHING = ('N', 'HEX', 'TEXT', 'X')  # arguments that cannot be guessed
 GUESSED = ('--guid', '--sim', '--log_file')
 SKIPPED = 77
@@ -30,6 +31,7 @@ SCRIPT = r'''
 . {build}/config/completion/opensm
 . {build}/config/completion/opensmctl
 . {build}/config/completion/osmsim
+if [ -e {build}/config/completion/ssadmin ]; then . {build}/config/completion/ssadmin; fi
 declare -A functions
 while IFS= read -r line; do
 	eval "COMP_WORDS=($line)"
@@ -151,6 +153,19 @@ def ask_tools(bash):
              lambda got: got == ['link,leaf'])
 
 
+def ask_ssa(bash):
+    for name, words, expected in (
+            ('commands', ['sna'], ['snapshot']), ('after options', ['-j', 'tr'], ['tree']),
+            ('roles', ['--filter', '=', 'ac'], ['access', 'acm']),
+            ('formats', ['-f', 's'], ['short']), ('directions', ['-r', ''], ['d', 'u']),
+            ('a file', ['-s', 'some-f'], ['some-file']),
+            ('another snapshot', ['snapshot', 'some-f'], ['some-file']),
+            ('no second command', ['ping', 's'], [])):
+        bash.ask(f'ssadmin: {name}', ['ssadmin', *words],
+                 lambda got, expected=expected: got == expected)
+    bash.ask('its configuration', ['opensm-ssa', '-c', 'some-f'], lambda got: got == ['some-file'])
+
+
 def main():
     if not os.path.exists(LIBRARY):
         print('SKIP: bash-completion is not installed')
@@ -158,13 +173,20 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-completion.') as directory:
         with open(os.path.join(directory, 'some-file'), 'w'):
             pass
+        programs = os.path.join(directory, 'programs')
+        os.mkdir(programs)
+        has_ssa = all(os.path.exists(os.path.join(BUILD, path)) for path in SSA_TOOLS.values())
+        if has_ssa:
+            TOOLS.update(SSA_TOOLS)
         for name, path in TOOLS.items():
-            os.symlink(os.path.abspath(os.path.join(BUILD, path)), os.path.join(directory, name))
-        os.environ['PATH'] = f'{directory}:{os.environ["PATH"]}'
+            os.symlink(os.path.abspath(os.path.join(BUILD, path)), os.path.join(programs, name))
+        os.environ['PATH'] = f'{programs}:{os.environ["PATH"]}'
         bash = Bash(directory)
         ask_opensm(bash)
         ask_engines(bash)
         ask_tools(bash)
+        if has_ssa:
+            ask_ssa(bash)
         bash.close()
     return checks.close()
 
