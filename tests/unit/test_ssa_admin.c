@@ -214,14 +214,20 @@ START_TEST(test_nodes)
 	expect(output, "agent: heard of");
 	ck_assert_int_eq(run("--core %s -r d --filter=acm ping", uri), 0);
 	ck_assert_ptr_null(strstr(output, " ms\n"));
-	ck_assert_int_eq(run("--core %s -f full nodeinfo c0", uri), 0);
+	/* The core hears of it within five seconds. */
+	ck_assert(node_bed_wait(run("--core %s -f full nodeinfo c0", uri) == 0 &&
+				strstr(output, "epochs taken 1, errors 0, parents given up 0\n")));
 	expect(output, "down: primary of");
+	ck_assert(node_bed_wait(
+		run("--core %s stats c0", uri) == 0 &&
+		strstr(output, "  children 1, of which 0 have an older epoch; backup of 0\n")));
 	ck_assert_int_eq(
 		run("--core %s stats 0x%016" G_GINT64_MODIFIER "x", uri, ssa_tables_guid(HOST)), 0);
 	expect(output, "epochs taken");
 	ck_assert_int_eq(run("--core %s stats 0x77", uri), 1);
 	ck_assert_int_eq(run("--core %s --json -r d -f full nodeinfo", uri), 0);
 	expect_json();
+	expect(output, "\"children\":1");
 	ck_assert_int_eq(run("--core %s --json tree", uri), 0);
 	expect_json();
 	expect(output, "\"children\":[{");

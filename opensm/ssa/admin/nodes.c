@@ -244,16 +244,57 @@ static void print_up(const struct ssa_listed_node *node)
 	       node->parents[0], node->parents[1]);
 }
 
+/* A child, and how it fares, as it has told the core. */
+static void print_child(const struct view *view, const struct ssa_listed_node *child, bool backup)
+{
+	g_autofree char *text = get_join(view, child->guid);
+	struct ssa_join join;
+
+	printf("  down: %s of 0x%016" G_GINT64_MODIFIER "x, term %" G_GUINT64_FORMAT
+	       " epoch %" G_GUINT64_FORMAT,
+	       backup ? "backup" : "primary", child->guid, child->term, child->epoch);
+	if (text && ssa_join_parse(text, &join))
+		printf(", epochs taken %" G_GUINT64_FORMAT ", errors %" G_GUINT64_FORMAT
+		       ", parents given up %" G_GUINT64_FORMAT,
+		       join.updates, join.errors, join.switches);
+	printf("\n");
+}
+
 static void print_down(const struct view *view, const struct ssa_listed_node *node)
 {
+	for (guint i = 0; i < view->nodes->len; i++)
+		for (unsigned int k = 0; k < 2; k++)
+			if (node_at(view, i)->parents[k] == node->guid)
+				print_child(view, node_at(view, i), k);
+}
+
+/* What a node has to do. */
+struct load {
+	unsigned int children, backups, behind; /* behind: children whose epoch is older */
+};
+
+static struct load load_of(const struct view *view, const struct ssa_listed_node *node)
+{
+	struct load load = {0};
+
 	for (guint i = 0; i < view->nodes->len; i++) {
 		const struct ssa_listed_node *child = node_at(view, i);
 
-		for (unsigned int k = 0; k < 2; k++)
-			if (child->parents[k] == node->guid)
-				printf("  down: %s of 0x%016" G_GINT64_MODIFIER "x\n",
-				       k ? "backup" : "primary", child->guid);
+		load.backups += child->parents[1] == node->guid;
+		if (child->parents[0] != node->guid)
+			continue;
+		load.children++;
+		load.behind += child->term < node->term ||
+			       (child->term == node->term && child->epoch < node->epoch);
 	}
+	return load;
+}
+
+static void print_load(const struct load *load)
+{
+	if (load->children || load->backups)
+		printf("  children %u, of which %u have an older epoch; backup of %u\n",
+		       load->children, load->behind, load->backups);
 }
 
 static bool tell_info(const struct view *view, const struct ssa_listed_node *node,
@@ -263,10 +304,14 @@ static bool tell_info(const struct view *view, const struct ssa_listed_node *nod
 	struct ssa_join join;
 	bool has_join = text && ssa_join_parse(text, &join);
 	bool full = !strcmp(format, "full"), conn = !strcmp(format, "conn");
+	const struct load load = load_of(view, node);
 
 	if (view->admin->json) {
 		json_builder_begin_object(builder);
 		add_node(builder, node);
+		admin_add_number(builder, "children", load.children);
+		admin_add_number(builder, "behind", load.behind);
+		admin_add_number(builder, "backup_of", load.backups);
 		if (has_join) {
 			json_builder_set_member_name(builder, "node");
 			json_builder_add_value(builder, json_from_string(text, NULL));
@@ -277,6 +322,8 @@ static bool tell_info(const struct view *view, const struct ssa_listed_node *nod
 	print_info(node);
 	if (has_join && (full || !strcmp(format, "stats")))
 		print_stats(&join);
+	if (full || !strcmp(format, "stats"))
+		print_load(&load);
 	if (full || conn || !strcmp(format, "up"))
 		print_up(node);
 	if (full || conn || !strcmp(format, "down"))
