@@ -157,16 +157,23 @@ void redis_server_free(struct redis_server *server)
 	g_free(server);
 }
 
-char *redis_server_ask(uint16_t port, const char *lines, unsigned int ms)
+int redis_server_tell(uint16_t port, const char *lines)
 {
 	int fd = connect_to(port);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(send(fd, lines, strlen(lines), MSG_NOSIGNAL), (ssize_t)strlen(lines));
+	return fd;
+}
+
+char *redis_server_ask(uint16_t port, const char *lines, unsigned int ms)
+{
+	int fd = redis_server_tell(port, lines);
 	struct pollfd wait = {fd, POLLIN, 0};
 	GString *answer = g_string_new(NULL);
 	char octets[65536];
 	ssize_t n = 1;
 
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(send(fd, lines, strlen(lines), MSG_NOSIGNAL), (ssize_t)strlen(lines));
 	while (n > 0 && poll(&wait, 1, (int)ms) > 0) {
 		n = read(fd, octets, sizeof(octets));
 		if (n > 0)

@@ -33,6 +33,8 @@ void redis_server_free(struct redis_server *server);
 /* A file of users like the sample, where the password of each is its name. */
 void redis_server_write_users(const char *sample, const char *file);
 
+/* Sends lines; the connection, from which nothing is read. */
+int redis_server_tell(uint16_t port, const char *lines);
 /* Sends lines, and returns what is answered within that time; free with g_free(). */
 char *redis_server_ask(uint16_t port, const char *lines, unsigned int ms);
 
