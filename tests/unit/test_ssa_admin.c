@@ -172,6 +172,10 @@ START_TEST(test_usage)
 	ck_assert_int_eq(run("-f long nodeinfo"), 2);
 	ck_assert_int_eq(run("-c %s/none ping", bed.directory), 2);
 	ck_assert_int_eq(run("--core redis://127.0.0.1:1 tree"), 3);
+	g_setenv("GIO_USE_TLS", "dummy", TRUE); /* as where glib-networking is missing */
+	ck_assert_int_eq(run("--core rediss://127.0.0.1:1 tree"), 3);
+	expect(errors, "rediss://127.0.0.1:1: no TLS: GLib needs glib-networking for that");
+	g_unsetenv("GIO_USE_TLS");
 	end();
 }
 END_TEST
