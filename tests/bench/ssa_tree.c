@@ -34,7 +34,9 @@
 #define IDLERS 20
 #define PATIENCE_MS 60000
 #define EPOCHS 10
-/* A pulse that was sent before may be read one pulse later. */
+#define TERM 5
+#define PULSE_US (G_USEC_PER_SEC)
+/* A pulse that was sent before may be passed on, and read, one look later each. */
 #define OVERTIME_US (2 * SSA_ALIVE_S * G_USEC_PER_SEC)
 #define SPARE_US (11 * G_USEC_PER_SEC) /* by then all are connected to their backup, too */
 
@@ -60,6 +62,9 @@ struct drill {
 	struct consumer *consumers;
 	unsigned int n;
 	uint64_t epoch;
+	atomic_uint_fast64_t pulse; /* the epoch that is published: the daemon says so */
+	atomic_bool stop;
+	pthread_t daemon;
 	GArray *published; /* int64_t, UNIX time in microseconds, by epoch */
 	int64_t overtime_us;
 	atomic_uint backwards;
@@ -202,7 +207,27 @@ static void publish(struct drill *drill)
 
 	g_array_append_val(drill->published, now_us);
 	node_bed_change(&drill->bed, SSA_PATHS, g_random_int_range(0, 12));
-	node_bed_publish(&drill->bed, drill->bed.uri, 5, ++drill->epoch);
+	node_bed_publish(&drill->bed, drill->bed.uri, TERM, ++drill->epoch);
+	atomic_store(&drill->pulse, drill->epoch);
+}
+
+/* As the daemon does, but more often. */
+static void *run_daemon(void *arg)
+{
+	struct drill *drill = arg;
+	struct ssa_store *store = node_bed_store(drill->bed.uri, true);
+
+	while (!atomic_load(&drill->stop)) {
+		const struct ssa_alive alive = {TERM, atomic_load(&drill->pulse),
+						(uint64_t)g_get_real_time()};
+		g_autofree char *text = ssa_alive_text(&alive, SSA_TABLES_PREFIX, NULL);
+
+		if (alive.epoch)
+			ck_assert(ssa_store_set_pulse(store, text, NULL));
+		g_usleep(PULSE_US);
+	}
+	ssa_store_close(store);
+	return NULL;
 }
 
 /* For how long a consumer has counted an epoch as current that was not any more. */
@@ -420,6 +445,8 @@ static void stop(struct drill *drill)
 	ssa_members_free(drill->members);
 	for (unsigned int i = 0; i < drill->n; i++)
 		ssa_reporter_free(drill->consumers[i].reporter);
+	atomic_store(&drill->stop, true);
+	pthread_join(drill->daemon, NULL);
 	kill_core(drill);
 	for (unsigned int i = SERVERS; i-- > 1;) {
 		ssa_node_stop(drill->nodes[i]);
@@ -461,6 +488,7 @@ int main(int argc, char **argv)
 	node_bed_begin(&drill.bed, NULL);
 	drill.published = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	start_tree(&drill);
+	ck_assert_int_eq(pthread_create(&drill.daemon, NULL, run_daemon, &drill), 0);
 	drill.cores = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(drill.cores,
 			g_strdup_printf("redis://127.0.0.1:%u", drill.servers[0]->port));
