@@ -9,11 +9,13 @@
 #include "ssa/tree/remote.h"
 #include "ssa/tree/thread.h"
 
+#define PERIOD_MS (SSA_JOIN_PERIOD_S * 1000u)
 #define BATCH 256u	/* members that join by one connection */
 #define ANSWER_MS 1500u /* as long a core may think */
 #define POLL_MS 5u
 #define BAD_S 120 /* as long a bad parent is told */
-#define BACK_OFF_MAX_S 120u
+#define BACK_OFF_MIN_MS 250u
+#define BACK_OFF_MAX_MS 120000u
 #define SOON_US (5 * G_USEC_PER_SEC)
 
 struct ssa_member {
@@ -45,8 +47,8 @@ struct ssa_members {
 	bool stop;
 	int64_t started_us;
 	char *channel;
-	unsigned int back_off_s; /* 0: a core answers */
-	GPtrArray *found;	 /* URIs of cores; NULL: those of the configuration count */
+	unsigned int back_off_ms; /* 0: a core answers */
+	GPtrArray *found;	  /* URIs of cores; NULL: those of the configuration count */
 };
 
 /* ---- what is told ---- */
@@ -207,7 +209,7 @@ static void find_cores(struct ssa_members *members)
 		if (members->found)
 			g_ptr_array_unref(members->found);
 		members->found = found;
-	} else if (!members->back_off_s) {
+	} else if (!members->back_off_ms) {
 		say(LOG_NOTICE, "core: %s", error->message);
 	}
 }
@@ -218,7 +220,7 @@ static bool join(struct ssa_members *members, GPtrArray *due)
 	const GPtrArray *cores;
 	bool joined = false, failed = false;
 
-	if (members->config.find && (!members->found || members->back_off_s))
+	if (members->config.find && (!members->found || members->back_off_ms))
 		find_cores(members);
 	cores = members->found ? members->found : members->config.cores;
 	for (guint i = 0; i < cores->len && (!joined || members->config.all); i++) {
@@ -229,7 +231,7 @@ static bool join(struct ssa_members *members, GPtrArray *due)
 			continue;
 		}
 		failed = true;
-		if (!members->back_off_s)
+		if (!members->back_off_ms)
 			say(LOG_NOTICE, "core: %s", error->message);
 	}
 	return joined && !(failed && members->config.all);
@@ -257,13 +259,13 @@ static GPtrArray *take_due(struct ssa_members *members)
 }
 
 /* A minute, less up to a tenth of it, so that nodes do not come together. */
-static void set_due(GPtrArray *due, unsigned int seconds)
+static void set_due(GPtrArray *due, unsigned int ms)
 {
 	for (guint i = 0; i < due->len; i++) {
 		struct ssa_member *member = due->pdata[i];
 
-		member->due_us = g_get_monotonic_time() + seconds * G_USEC_PER_SEC -
-				 g_random_int_range(0, (gint32)(seconds * G_USEC_PER_SEC / 10));
+		member->due_us = g_get_monotonic_time() + ms * INT64_C(1000) -
+				 g_random_int_range(0, (gint32)(ms * 100));
 	}
 }
 
@@ -288,15 +290,16 @@ static void *run(void *arg)
 
 		if (members->stop)
 			break;
-		set_due(due, SSA_JOIN_PERIOD_S); /* what happens now is due again */
+		set_due(due, PERIOD_MS); /* what happens now is due again */
 		pthread_mutex_unlock(&members->lock);
 		if (join(members, due) && has_all(due))
-			members->back_off_s = 0;
+			members->back_off_ms = 0;
 		else
-			members->back_off_s = CLAMP(members->back_off_s * 2, 1, BACK_OFF_MAX_S);
+			members->back_off_ms =
+				CLAMP(members->back_off_ms * 2, BACK_OFF_MIN_MS, BACK_OFF_MAX_MS);
 		pthread_mutex_lock(&members->lock);
-		if (members->back_off_s)
-			set_due(due, MIN(members->back_off_s, SSA_JOIN_PERIOD_S));
+		if (members->back_off_ms)
+			set_due(due, MIN(members->back_off_ms, PERIOD_MS));
 	}
 	pthread_mutex_unlock(&members->lock);
 	return NULL;
