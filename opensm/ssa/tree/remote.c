@@ -67,18 +67,25 @@ static int64_t deadline(const struct ssa_remote *remote)
 	return g_get_monotonic_time() + remote->timeout_ms * INT64_C(1000);
 }
 
-struct ssa_remote *ssa_remote_open(const char *uri, const struct ssa_store_options *options,
-				   GError **error)
+struct ssa_remote *ssa_remote_open_until(const char *uri, const struct ssa_store_options *options,
+					 int cancel_fd, GError **error)
 {
 	struct ssa_remote *remote = g_new0(struct ssa_remote, 1);
 
 	remote->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
 	if (ssa_redis_open(&remote->server, uri, options, error))
-		remote->link = ssa_redis_connect(&remote->server, -1, deadline(remote), error);
+		remote->link =
+			ssa_redis_connect(&remote->server, cancel_fd, deadline(remote), error);
 	if (remote->link)
 		return remote;
 	ssa_remote_close(remote);
 	return NULL;
+}
+
+struct ssa_remote *ssa_remote_open(const char *uri, const struct ssa_store_options *options,
+				   GError **error)
+{
+	return ssa_remote_open_until(uri, options, -1, error);
 }
 
 void ssa_remote_close(struct ssa_remote *remote)

@@ -22,13 +22,16 @@ struct ssa_remote;
 /* options: those of the store in that server. NULL and error. */
 struct ssa_remote *ssa_remote_open(const char *uri, const struct ssa_store_options *options,
 				   GError **error);
+/* When cancel_fd is readable, all that is done with it ends with an error. */
+struct ssa_remote *ssa_remote_open_until(const char *uri, const struct ssa_store_options *options,
+					 int cancel_fd, GError **error);
 void ssa_remote_close(struct ssa_remote *remote); /* NULL is fine */
 const char *ssa_remote_uri(const struct ssa_remote *remote);
 
 /*
  * Sends words up to NULL as one command and returns its reply, to be freed with resp_reply_free().
- * NULL and error if the connection is lost, or if the server has answered with an error; after
- * either, close it.
+ * NULL and error if the connection is lost: close it; or SSA_STORE_ERROR_REFUSED, if the server has
+ * answered with an error.
  */
 struct resp_reply *ssa_remote_ask(struct ssa_remote *remote, GError **error,
 				  ...) G_GNUC_NULL_TERMINATED;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "ssa/tree/tree.h"
 
-#include <stdatomic.h>
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "client/say.h"
 #include "ssa/tree/assign.h"
@@ -13,11 +16,11 @@
 #define NODES_MAX 100000u
 #define GATHER_MS 5u /* joins that come together are answered together */
 #define LISTEN_MS 1000u
-#define TRY_AGAIN_US (G_USEC_PER_SEC / 2)
+#define TRY_AGAIN_MS 500
 #define BALANCE_S 60
-#define BALANCE_PERCENT 5u	      /* of the nodes, each time */
-#define EPOCH_S 30		      /* as long an epoch may be on its way */
-#define WRITE_US (G_USEC_PER_SEC / 2) /* the list of all nodes, at most that often */
+#define BALANCE_PERCENT 5u /* of the nodes, each time */
+#define EPOCH_S 30	   /* as long an epoch may be on its way */
+#define WRITE_MS 500u	   /* the list of all nodes, at most that often */
 
 struct known {
 	struct ssa_join join;
@@ -30,7 +33,7 @@ struct known {
 struct ssa_tree {
 	struct ssa_tree_config config;
 	pthread_t thread;
-	atomic_bool stop;
+	int stop_fd;			      /* an eventfd */
 	GHashTable *nodes;		      /* struct known by &join.guid */
 	struct ssa_remote *listener, *writer; /* NULL: not connected */
 	char *channel;
@@ -222,7 +225,7 @@ static bool settle(struct ssa_tree *tree, GError **error)
 		tree->changed = true;
 	nodes = assign(tree, &n);
 	return answer_all(tree, nodes, n, error) &&
-	       (!tree->changed || now_us - tree->written_us < WRITE_US ||
+	       (!tree->changed || now_us - tree->written_us < WRITE_MS * INT64_C(1000) ||
 		write_list(tree, nodes, n, error));
 }
 
@@ -234,13 +237,22 @@ static void disconnect(struct ssa_tree *tree)
 	g_clear_pointer(&tree->writer, ssa_remote_close);
 }
 
+/* Whether it is to stop, at the latest after that time. */
+static bool must_stop(const struct ssa_tree *tree, int ms)
+{
+	struct pollfd stop = {tree->stop_fd, POLLIN, 0};
+
+	return poll(&stop, 1, ms) > 0;
+}
+
 static bool connect_both(struct ssa_tree *tree, GError **error)
 {
 	const struct ssa_tree_config *config = &tree->config;
 	g_autofree char *key = ssa_remote_key(config->prefix, "tree", 0), *text = NULL;
 	GError *problem = NULL;
 
-	tree->listener = ssa_remote_open(config->server, &config->options, error);
+	tree->listener =
+		ssa_remote_open_until(config->server, &config->options, tree->stop_fd, error);
 	if (!tree->listener ||
 	    !ssa_remote_order(tree->listener, RESP_ARRAY, error, "SUBSCRIBE", tree->channel, NULL))
 		return false;
@@ -256,7 +268,7 @@ static bool connect_both(struct ssa_tree *tree, GError **error)
 /* All that has come; the first is waited for. */
 static bool listen_once(struct ssa_tree *tree, GError **error)
 {
-	unsigned int ms = LISTEN_MS;
+	unsigned int ms = tree->changed ? WRITE_MS : LISTEN_MS;
 	struct resp_reply *reply;
 
 	do {
@@ -267,7 +279,7 @@ static bool listen_once(struct ssa_tree *tree, GError **error)
 			take_join(tree, reply->elements[2]->text);
 		resp_reply_free(reply);
 		ms = GATHER_MS;
-	} while (reply && !atomic_load(&tree->stop));
+	} while (reply);
 	return true;
 }
 
@@ -276,7 +288,7 @@ static void *run(void *arg)
 	struct ssa_tree *tree = arg;
 	bool told = false;
 
-	while (!atomic_load(&tree->stop)) {
+	while (!must_stop(tree, 0)) {
 		g_autoptr(GError) error = NULL;
 
 		if ((tree->writer || connect_both(tree, &error)) && listen_once(tree, &error) &&
@@ -284,11 +296,13 @@ static void *run(void *arg)
 			told = false;
 			continue;
 		}
+		disconnect(tree);
+		if (must_stop(tree, 0))
+			break;
 		if (!told)
 			say(LOG_WARNING, "the tree cannot be kept: %s", error->message);
 		told = true;
-		disconnect(tree);
-		g_usleep(TRY_AGAIN_US);
+		must_stop(tree, TRY_AGAIN_MS);
 	}
 	disconnect(tree);
 	return NULL;
@@ -299,6 +313,9 @@ struct ssa_tree *ssa_tree_start(const struct ssa_tree_config *config)
 	struct ssa_tree *tree = g_new0(struct ssa_tree, 1);
 
 	tree->config = *config;
+	tree->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (tree->stop_fd < 0)
+		g_error("eventfd: %s", g_strerror(errno));
 	tree->nodes = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	tree->channel = ssa_remote_key(config->prefix, "join", 0);
 	tree->epoch_us = tree->balanced_us = g_get_monotonic_time();
@@ -310,8 +327,9 @@ void ssa_tree_stop(struct ssa_tree *tree)
 {
 	if (!tree)
 		return;
-	atomic_store(&tree->stop, true);
+	eventfd_write(tree->stop_fd, 1);
 	pthread_join(tree->thread, NULL);
+	close(tree->stop_fd);
 	g_hash_table_unref(tree->nodes);
 	g_free(tree->channel);
 	g_free(tree);
