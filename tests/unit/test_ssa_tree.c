@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ssa/node/node.h"
 #include "ssa/node/push.h"
@@ -18,6 +20,7 @@
 
 #define KEY "0123456789abcdef0123456789abcdef"
 #define MAX_NODES 8
+#define JOINS 40000
 
 static struct node_bed bed;
 static struct redis_server *servers[MAX_NODES];
@@ -312,10 +315,58 @@ static bool is_joined(uint64_t guid, unsigned int roles, unsigned int server)
 	return find_listed_at(server, guid).roles == roles;
 }
 
+/* The number of the join that was answered last. */
+static uint64_t answered(uint64_t guid)
+{
+	g_autofree char *uri = uri_of(0), *key = ssa_remote_key(SSA_TABLES_PREFIX, "parents", guid);
+	const struct ssa_store_options options = {0};
+	struct ssa_remote *remote = ssa_remote_open(uri, &options, NULL);
+	g_autofree char *text = remote ? ssa_remote_get(remote, key, NULL) : NULL;
+	struct ssa_answer answer = {0};
+
+	ssa_remote_close(remote);
+	return text && ssa_answer_parse(text, &answer) ? answer.number : 0;
+}
+
 static bool has_parent(uint64_t guid, uint64_t parent)
 {
 	return find_listed(guid).parents[0] == parent;
 }
+
+/* How many times the server has been asked to SET. */
+static unsigned int sets(void)
+{
+	g_autofree char *text =
+		redis_server_ask(servers[0]->port, "INFO commandstats\r\nQUIT\r\n", 10000);
+	const char *line = strstr(text, "cmdstat_set:calls=");
+
+	return line ? (unsigned int)strtoul(strchr(line, '=') + 1, NULL, 10) : 0;
+}
+
+/* Joins never cease where there are many hosts: those that have come are answered meanwhile. */
+START_TEST(test_joins_without_end)
+{
+	g_autofree char *channel = ssa_remote_key(SSA_TABLES_PREFIX, "join", 0);
+	g_autoptr(GString) flood = g_string_new(NULL);
+	unsigned int before;
+	int fd;
+
+	begin(1);
+	start_core(0);
+	ck_assert(node_bed_wait(is_joined(0xC0, SSA_ROLE_CORE, 0)));
+	for (unsigned int i = 1; i <= JOINS; i++)
+		g_string_append_printf(flood,
+				       "PUBLISH %s '{\"guid\":\"77\",\"roles\":8,\"join\":%u}'\r\n",
+				       channel, i);
+	before = sets();
+	fd = redis_server_tell(servers[0]->port, flood->str);
+	ck_assert(node_bed_wait(is_joined(0x77, SSA_ROLE_AGENT, 0)));
+	ck_assert(node_bed_wait(answered(0x77) == JOINS));
+	close(fd);
+	ck_assert_uint_gt(sets() - before, 4);
+	end();
+}
+END_TEST
 
 /* A core that was told while it did not listen yet is told again soon, and not after a minute. */
 START_TEST(test_core_starts_later)
@@ -736,6 +787,7 @@ TEST_SUITE
 		tcase_add_test(core, test_two_cores);
 		tcase_add_test(core, test_users_of_the_sample);
 		tcase_add_test(core, test_core_that_knows_no_parent_is_asked_again);
+		tcase_add_test(tree, test_joins_without_end);
 		tcase_add_test(tree, test_core_starts_later);
 		tcase_add_test(tree, test_cascade_and_loss);
 		tcase_add_test(core, test_replica_goes_to_the_backup);

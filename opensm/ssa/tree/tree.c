@@ -15,6 +15,7 @@
 
 #define NODES_MAX 100000u
 #define GATHER_MS 5u /* joins that come together are answered together */
+#define GATHER_MAX_MS 50u
 #define LISTEN_MS 1000u
 #define TRY_AGAIN_MS 500
 #define BALANCE_S 60
@@ -265,9 +266,10 @@ static bool connect_both(struct ssa_tree *tree, GError **error)
 	return tree->writer && !problem;
 }
 
-/* All that has come; the first is waited for. */
+/* What has come; the first is waited for. */
 static bool listen_once(struct ssa_tree *tree, GError **error)
 {
+	int64_t until_us = 0;
 	unsigned int ms = tree->changed ? WRITE_MS : LISTEN_MS;
 	struct resp_reply *reply;
 
@@ -279,7 +281,9 @@ static bool listen_once(struct ssa_tree *tree, GError **error)
 			take_join(tree, reply->elements[2]->text);
 		resp_reply_free(reply);
 		ms = GATHER_MS;
-	} while (reply);
+		if (!until_us)
+			until_us = g_get_monotonic_time() + GATHER_MAX_MS * INT64_C(1000);
+	} while (reply && g_get_monotonic_time() < until_us);
 	return true;
 }
 
