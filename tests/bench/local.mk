@@ -167,10 +167,9 @@ if HAVE_REDIS
 check_PROGRAMS += tests/bench/ssa_tree
 tests_bench_ssa_tree_SOURCES = tests/bench/ssa_tree.c \
 	tests/bench/relay.c tests/bench/relay.h \
-	tests/unit/node_bed.c tests/unit/node_bed.h \
-	tests/unit/redis_server.c tests/unit/redis_server.h
+	tests/unit/node_bed.c tests/unit/node_bed.h
 tests_bench_ssa_tree_CFLAGS = $(TEST_CFLAGS)
-tests_bench_ssa_tree_LDADD = libssatables.a $(LIBS_SSANODE) $(CHECK_LIBS)
+tests_bench_ssa_tree_LDADD = libssatables.a libssabed.a $(LIBS_SSANODE) $(CHECK_LIBS)
 ssa-tree: tests/bench/ssa_tree$(EXEEXT) opensm/ssa/node/opensm-ssa$(EXEEXT)
 	tests/bench/ssa_tree 1000 200
 endif

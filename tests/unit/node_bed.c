@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "tests/directory.h"
+#include "tests/unit/ssa_bed.h"
 
 const struct ssa_size node_bed_size = {
 	.leaves = 12, .spines = 4, .hosts = 8, .classes = 4, .addresses = 50, .lanes = true};
 
 void node_bed_begin(struct node_bed *bed, const char *key)
 {
-	*bed = (struct node_bed){.directory = g_dir_make_tmp("ssa-node-XXXXXX", NULL)};
-	ck_assert_ptr_nonnull(bed->directory);
+	*bed = (struct node_bed){.directory = bed_directory()};
 	bed->uri = g_strdup_printf("files:%s/store", bed->directory);
 	bed->key = key ? g_bytes_new(key, strlen(key)) : NULL;
 	ssa_tables_make(&bed->made, &node_bed_size, 7);

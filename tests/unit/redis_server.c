@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/directory.h"
+#include "tests/unit/ssa_bed.h"
 
 #define PROGRAM "redis-server"
 #define PATIENCE_MS 10000
@@ -128,8 +129,7 @@ struct redis_server *redis_server_start(uint16_t port, const char *const *words)
 {
 	struct redis_server *server = g_new0(struct redis_server, 1);
 
-	server->directory = g_dir_make_tmp("ssa-redis-XXXXXX", NULL);
-	ck_assert_ptr_nonnull(server->directory);
+	server->directory = bed_directory();
 	for (int tries = 0; !server->pid && tries < TRIES; tries++) {
 		server->port = port ? port : redis_server_free_port();
 		redis_server_restart(server, words);

@@ -178,19 +178,17 @@ END_TEST
 
 /* ---- what users may not do ---- */
 
-static void try(const char *user, const char *command, const char *key, bool allowed)
+static void try(struct ssa_remote *remote, const char *command, const char *key, bool allowed)
 {
-	struct ssa_remote *remote = be(0, user);
 	GError *error = NULL;
 	struct resp_reply *reply = ssa_remote_ask(remote, &error, command, key, "text", NULL);
 
-	ck_assert_msg((reply != NULL) == allowed, "%s %s by %s: %s", command, key, user,
-		      error ? error->message : "allowed");
+	ck_assert_msg((reply != NULL) == allowed, "%s %s at %s: %s", command, key,
+		      ssa_remote_uri(remote), error ? error->message : "allowed");
 	if (error)
 		ck_assert_msg(strstr(error->message, "NOPERM"), "%s", error->message);
 	g_clear_error(&error);
 	resp_reply_free(reply);
-	ssa_remote_close(remote);
 }
 
 static const struct {
@@ -211,16 +209,26 @@ static const struct {
 
 START_TEST(test_what_hosts_may_not)
 {
+	struct ssa_remote *reader, *writer, *replica, *tree;
+
 	begin(1);
+	reader = be(0, "reader");
+	writer = be(0, "writer");
+	replica = be(0, "replica");
+	tree = be(0, "tree");
 	for (unsigned int i = 0; i < G_N_ELEMENTS(tries); i++) {
 		g_autofree char *key =
 			ssa_remote_key(SSA_TABLES_PREFIX, tries[i].name, tries[i].guid);
 
-		try("reader", tries[i].command, key, tries[i].host);
-		try("writer", tries[i].command, key, tries[i].writer);
-		try("replica", tries[i].command, key, false);
-		try("tree", tries[i].command, key, tries[i].tree);
+		try(reader, tries[i].command, key, tries[i].host);
+		try(writer, tries[i].command, key, tries[i].writer);
+		try(replica, tries[i].command, key, false);
+		try(tree, tries[i].command, key, tries[i].tree);
 	}
+	ssa_remote_close(reader);
+	ssa_remote_close(writer);
+	ssa_remote_close(replica);
+	ssa_remote_close(tree);
 	end();
 }
 END_TEST
