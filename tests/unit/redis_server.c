@@ -182,27 +182,3 @@ char *redis_server_ask(uint16_t port, const char *lines, unsigned int ms)
 	close(fd);
 	return g_string_free(answer, FALSE);
 }
-
-void redis_server_write_users(const char *sample, const char *file)
-{
-	g_autofree char *found = NULL;
-	g_auto(GStrv) lines = NULL;
-	GString *text = g_string_new(NULL);
-
-	ck_assert(g_file_get_contents(sample, &found, NULL, NULL));
-	lines = g_strsplit(found, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++) {
-		g_auto(GStrv) words = g_strsplit(lines[i], " ", 3);
-		g_auto(GStrv) parts = g_strsplit(lines[i], ZEROS, 2);
-		g_autofree char *hash = NULL;
-
-		if (!parts[0] || !parts[1]) {
-			g_string_append_printf(text, "%s\n", lines[i]);
-			continue;
-		}
-		hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, words[1], -1);
-		g_string_append_printf(text, "%s#%s%s\n", parts[0], hash, parts[1]);
-	}
-	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
-	g_string_free(text, TRUE);
-}

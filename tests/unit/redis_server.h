@@ -30,9 +30,6 @@ void redis_server_kill(struct redis_server *server);
 /* Kills it and removes its directory; NULL is fine. */
 void redis_server_free(struct redis_server *server);
 
-/* A file of users like the sample, where the password of each is its name. */
-void redis_server_write_users(const char *sample, const char *file);
-
 /* Sends lines; the connection, from which nothing is read. */
 int redis_server_tell(uint16_t port, const char *lines);
 /* Sends lines, and returns what is answered within that time; free with g_free(). */
