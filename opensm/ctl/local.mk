@@ -11,7 +11,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_balance.c \
 	opensm/ctl/command/command_control.c \
 	opensm/ctl/command/command_events.c \
-	opensm/ctl/command/command_figures.c \
 	opensm/ctl/command/command_groups.c \
 	opensm/ctl/command/command_health.c \
 	opensm/ctl/command/command_metrics.c \
@@ -79,6 +78,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/report/progress.c opensm/ctl/report/progress.h \
 	opensm/ctl/report/sms.c opensm/ctl/report/sms.h \
 	opensm/ctl/report/status.c opensm/ctl/report/status.h \
+	opensm/ctl/report/status_figures.c opensm/ctl/report/status_figures.h \
 	opensm/ctl/site/check_config.c opensm/ctl/site/check_config.h \
 	opensm/ctl/site/followed.c opensm/ctl/site/followed.h \
 	opensm/ctl/site/members_file.c opensm/ctl/site/members_file.h \

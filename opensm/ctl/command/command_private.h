@@ -129,10 +129,6 @@ bool insecure_setting(const struct options *options, const struct subnet *subnet
 const char *insecure_check(const struct options *options, const struct subnet *subnet,
 			   unsigned int number, bool *is);
 
-/* ---- command_figures.c: all counters and durations, as members of status ---- */
-void command_add_figures(struct command_call *call, GVariantBuilder *builder);
-void command_print_figures(GVariant *answer, GString *out);
-
 /* ---- find.c: what a word of a command means ---- */
 /* A whole number up to max, decimal or 0x. */
 bool find_number(const char *word, uint64_t max, uint64_t *number);

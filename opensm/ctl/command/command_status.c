@@ -13,6 +13,7 @@
 #include "ctl/console/console_tls.h"
 #include "ctl/perfmgr/word.h"
 #include "ctl/report/sms.h"
+#include "ctl/report/status_figures.h"
 #include "ha/agreement.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
@@ -510,7 +511,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_replication(call, &builder);
 	add_insecure(&builder, options, subnet);
 	add_keys(&builder, options);
-	command_add_figures(call, &builder);
+	status_add_figures(call->context, call->env->journal, &builder);
 	options_unref(options);
 	return g_variant_builder_end(&builder);
 }
@@ -777,6 +778,6 @@ void print_status(GVariant *answer, GString *out)
 	}
 	print_sms(answer, out);
 	print_all_insecure(answer, out);
-	command_print_figures(answer, out);
+	status_print_figures(answer, out);
 	g_string_append_c(out, '\n');
 }

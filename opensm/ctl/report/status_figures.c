@@ -3,11 +3,11 @@
  * Figures of the status command: every counter, the durations of sweep steps and SA answers, and
  * the time since the subnet changed.
  */
+#include "ctl/report/status_figures.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/command/command_private.h"
-#include "ctl/report/journal.h"
 #include "iba/attributes.h"
 #include "iba/constants.h"
 
@@ -81,15 +81,16 @@ static void add_counters(const struct counters *counters, GVariantBuilder *build
 	answer_member(builder, "counters", &all);
 }
 
-void command_add_figures(struct command_call *call, GVariantBuilder *builder)
+void status_add_figures(const struct context *context, const struct journal *journal,
+			GVariantBuilder *builder)
 {
 	uint64_t ago;
 
-	if (call->env->journal && journal_last_change(call->env->journal, &ago))
+	if (journal && journal_last_change(journal, &ago))
 		answer_number(builder, "seconds_since_change", ago);
-	add_steps(call->context, builder);
-	add_answers(call->context, builder);
-	add_counters(&call->context->counters, builder);
+	add_steps(context, builder);
+	add_answers(context, builder);
+	add_counters(&context->counters, builder);
 }
 
 /* ---- in words ---- */
@@ -133,7 +134,7 @@ static void print_counters(GVariant *answer, GString *out)
 	}
 }
 
-void command_print_figures(GVariant *answer, GString *out)
+void status_print_figures(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) since = answer_get(answer, "seconds_since_change");
 
