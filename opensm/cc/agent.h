@@ -94,6 +94,7 @@ struct cc_agent {
 	/* Its log: */
 	bool wants_log, lacks_log;
 	uint64_t log_events; /* that it has counted; of a switch: packets marked */
+	uint64_t log_told;   /* of these, those in cc->log_events */
 	uint8_t *marked;     /* PortMap of a switch: ports that marked; NULL: none */
 };
 

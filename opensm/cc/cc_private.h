@@ -42,6 +42,7 @@ struct cc {
 	uint64_t generation; /* of per-port keys */
 	bool warned;	     /* about these options */
 	uint64_t told;	     /* digest of the last line about how it goes */
+	uint64_t log_events[2]; /* of CAs and switches, also those that are gone: report.c */
 
 	/* watch.c */
 	struct timer poll;

@@ -18,12 +18,14 @@ struct cc_row {
 	uint16_t status;
 	bool cut;	   /* its table is too small */
 	bool has_key;	   /* a CC_Key that this SM gave */
+	bool has_other_key; /* one that this SM knows, and did not give */
 	bool lacks_key;	   /* it does not know CongestionKeyInfo */
 	uint16_t violations, key_lease;
 	uint16_t capability, info;
 	uint8_t table_cap;
 	bool changed;	  /* what it had before is remembered */
 	uint8_t n_has, n_wanted; /* pieces */
+	uint8_t known;	  /* bits: that piece of has was read */
 	GBytes *has, *wanted; /* NULL: not known, nothing */
 	uint64_t log_events;
 	uint8_t n_marked; /* ports of a switch that have marked packets */
@@ -49,13 +51,26 @@ struct cc_report {
 	uint64_t round;	 /* its number */
 	uint64_t took_us, mads;
 	int64_t ended_us; /* UNIX time */
+	/*
+	 * The last change of what options determine: the round that carried it out. runtime_now(),
+	 * except for changed_us, UNIX time.
+	 */
+	uint64_t change_began_ns, changed_ns;
+	int64_t changed_us;
+	bool is_first; /* that was the first round of this process */
 	uint32_t n[2][CC_STATES]; /* CA ports, switches */
+	uint64_t log_events[2];	  /* of these, since the start; they do not fall when one leaves */
 	uint64_t traps;	    /* 0: of wrong CC_Keys, since the start */
 	uint16_t trap_from; /* LID that sent the last of these keys */
 	GArray *events;	    /* struct cc_event, latest last */
 	uint32_t n_rows;
 	struct cc_row *rows; /* in the order of the fabric */
 };
+
+/* In one word: "locked". */
+const char *cc_state_word(enum cc_state state);
+/* CC_STATES: the word is unknown. */
+enum cc_state cc_state_find(const char *word);
 
 struct cc_report *cc_report_ref(struct cc_report *report);
 void cc_report_unref(struct cc_report *report); /* NULL is fine */
