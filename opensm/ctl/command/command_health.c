@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cc/report.h"
 #include "ctl/command/command_private.h"
 #include "client/control.h"
 #include "ctl/report/journal.h"
@@ -289,6 +290,33 @@ static void judge_keys(struct verdict *verdict)
 
 		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", text);
 	}
+}
+
+static void warn_of_congestion(struct verdict *verdict, const struct cc_report *report,
+			       enum cc_state state, const char *what)
+{
+	uint32_t n = report->n[0][state] + report->n[1][state];
+	g_autofree char *text = NULL;
+
+	if (!n)
+		return;
+	text = g_strdup_printf("congestion control: ports that %s: %u; \"cc ports %s\" lists them",
+			       what, n, cc_state_word(state));
+	add(&verdict->warnings, "congestion", text);
+}
+
+/* The subnet works without; a device that does not support it is as it should be. */
+static void judge_congestion(struct verdict *verdict)
+{
+	struct cc_report *report = slot_take(&verdict->call->context->cc);
+
+	if (report && verdict->call->fabric) {
+		warn_of_congestion(verdict, report, CC_LOCKED,
+				   "have a CC_Key that this SM does not know");
+		warn_of_congestion(verdict, report, CC_FICKLE, "do not keep their settings");
+		warn_of_congestion(verdict, report, CC_REFUSED, "refuse their settings");
+	}
+	cc_report_unref(report);
 }
 
 /* Whether the SM excluded this port, or its node at the other end of the cable. */
@@ -788,6 +816,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_joins(&verdict);
 	judge_partitions(&verdict);
 	judge_keys(&verdict);
+	judge_congestion(&verdict);
 	judge_devices(&verdict);
 	judge_others(&verdict);
 	judge_agreements(&verdict);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cc/report.h"
 #include "ctl/base/problem.h"
 #include "ctl/command/command_private.h"
 #include "ctl/console/console_tls.h"
@@ -202,6 +203,18 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		answer_append(&list, &row);
 	}
 	answer_member(builder, "refused", &list);
+}
+
+/* Ports that do not have the settings that they should have, and could. */
+static void add_congestion(struct command_call *call, GVariantBuilder *builder)
+{
+	struct cc_report *report = slot_take(&call->context->cc);
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; report && i < G_N_ELEMENTS(report->n); i++)
+		n += report->n[i][CC_LOCKED] + report->n[i][CC_FICKLE] + report->n[i][CC_REFUSED];
+	answer_number(builder, "congestion_control_ports_wrong", n);
+	cc_report_unref(report);
 }
 
 static void add_unhealthy(struct command_call *call, GVariantBuilder *builder)
@@ -501,6 +514,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_lines(&builder, "unknown_m_keys", subnet ? subnet->unknown_keys : NULL);
 	add_refused(call, &builder);
 	add_unhealthy(call, &builder);
+	add_congestion(call, &builder);
 	add_alarms(call, &builder);
 	add_perf(call, &builder);
 	add_mads(call, &builder);
@@ -693,6 +707,11 @@ static void print_head(GVariant *answer, GString *out)
 	answer_each(answer, "refused", print_refused, out);
 	answer_each(answer, "small_tables", print_error, out);
 	answer_each(answer, "unknown_m_keys", print_error, out);
+	if (answer_get_number(answer, "congestion_control_ports_wrong"))
+		g_string_append_printf(
+			out,
+			"   Congestion Control   : %" PRIu64 " unlike wanted (see cc)\n",
+			answer_get_number(answer, "congestion_control_ports_wrong"));
 	if (answer_get_number(answer, "unhealthy_ports"))
 		g_string_append_printf(out,
 				       "   Unhealthy Ports      : %" PRIu64 ", %" PRIu64
