@@ -7,8 +7,15 @@ libctl_a_SOURCES = \
 	opensm/ctl/base/find.c \
 	opensm/ctl/base/lines.c opensm/ctl/base/lines.h \
 	opensm/ctl/base/problem.c opensm/ctl/base/problem.h \
+	opensm/ctl/cc/cc_effect.c \
+	opensm/ctl/cc/cc_fields.c \
+	opensm/ctl/cc/cc_log.c \
+	opensm/ctl/cc/cc_ports.c \
+	opensm/ctl/cc/cc_state.c \
+	opensm/ctl/cc/cc_view.h \
 	opensm/ctl/command/command.c opensm/ctl/command/command.h \
 	opensm/ctl/command/command_balance.c \
+	opensm/ctl/command/command_cc.c \
 	opensm/ctl/command/command_control.c \
 	opensm/ctl/command/command_events.c \
 	opensm/ctl/command/command_groups.c \

@@ -17,7 +17,7 @@ FLOORS = {
     'policy': ['partition', 'qos', 'files', 'names'],
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
     'perf': ['image', 'disk', 'judge', 'read', ''],
-    'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
+    'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr', 'cc',
             'metrics', 'image', 'command', 'console'],
     'ssa': ['table', 'wire', 'store', 'look', 'core', 'tree', 'node', 'admin', 'acm'],
     'web': ['base', 'auth', 'serve', 'fabric', 'api', 'page', 'rest', ''],

@@ -155,9 +155,9 @@ tests_unit_test_ctl_CPPFLAGS = $(AM_CPPFLAGS) -DMAN_DIR='"$(abs_builddir)/man"'
 tests_unit_test_ctl_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ctl_LDADD = libsuites.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
-tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_console_figures.c \
-	tests/unit/test_console_groups.c tests/unit/test_console_perfmgr.c \
-	tests/unit/test_console_session.c \
+tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_console_cc.c \
+	tests/unit/test_console_figures.c tests/unit/test_console_groups.c \
+	tests/unit/test_console_perfmgr.c tests/unit/test_console_session.c \
 	tests/unit/test_journal.c tests/unit/test_metrics.c tests/unit/test_metrics_ports.c
 tests_unit_test_console_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)

@@ -340,6 +340,7 @@ static const char *const good_lines[] = {
 	"aliases",
 	"partitions 0x7fff",
 	"qos",
+	"cc",
 	"ports down",
 	"events 5",
 	"metrics",
@@ -1097,6 +1098,12 @@ START_TEST(any_line_at_all)
 		"leaf-0-0",
 		"3",
 		"priority",
+		"cc",
+		"values",
+		"effect",
+		"log",
+		"ask",
+		"locked",
 		"",
 	};
 	struct scenario *s = f.s;

@@ -189,8 +189,8 @@ static bool is_one_of(const char *word, const char *const *words)
 
 bool command_changes(const char *line)
 {
-	static const char *const change_words[] = {"accept", "change",	"file", "forget",
-						   "reload", "release", NULL};
+	static const char *const change_words[] = {"accept", "ask",	 "change", "file",
+						   "forget", "reload", "release", NULL};
 	g_auto(GStrv) words = split(line);
 	const struct command *command;
 
