@@ -9,6 +9,7 @@
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
 #include "tests/scenario/scenario.h"
+#include "vendor/sim_cc.h"
 
 /* ---- text ---- */
 
@@ -433,6 +434,31 @@ START_TEST(one_name)
 }
 END_TEST
 
+/* Nothing of congestion control until it has been on. */
+START_TEST(of_congestion_control)
+{
+	g_autofree char *before = run("metrics"), *after = NULL;
+	const struct sim_cc_event event = {.slid = 1, .dlid = 2};
+
+	ck_assert_ptr_null(strstr(before, "opensm_cc_"));
+	scenario_conf(s, "perfmgr TRUE\ncongestion_control TRUE\ncc_profile standard\n"
+			 "cc_log_poll 10\n");
+	ck_assert(daemon_reread_logged(s->daemon));
+	scenario_run_ms(s, 3000);
+	ck_assert(sim_cc_event(s->sim, scenario_node(s, "leaf-0-0"), 1, &event, 3));
+	scenario_run_ms(s, 12000);
+	after = run("metrics");
+	expect(after, "\nopensm_cc_ports{state=\"right\",type=\"switch\"} 20\n");
+	expect(after, "\nopensm_cc_ports{state=\"right\",type=\"ca\"} 16\n");
+	expect(after, "\nopensm_cc_ports{state=\"locked\",type=\"ca\"} 0\n");
+	expect(after, "\nopensm_cc_round_mads ");
+	expect(after, "\nopensm_cc_round_seconds ");
+	expect(after, "\nopensm_cc_wrong_key_traps_total 0\n");
+	expect(after, "\nopensm_cc_log_events_total{type=\"switch\"} 3\n");
+	expect(after, "\nopensm_cc_log_events_total{type=\"ca\"} 0\n");
+}
+END_TEST
+
 /* Every name is one of the table, every family is one block, and none is told twice. */
 START_TEST(families)
 {
@@ -485,6 +511,7 @@ TEST_SUITE
 	tcase_add_test(daemon, what_happened);
 	tcase_add_test(daemon, counters_only_grow);
 	tcase_add_test(daemon, one_name);
+	tcase_add_test(daemon, of_congestion_control);
 	tcase_add_test(daemon, families);
 	suite_add_tcase(suite, daemon);
 	return suite;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cc/report.h"
 #include "ctl/metrics/metrics.h"
 #include "fabric/link_quality.h"
 #include "ha/replicator.h"
@@ -410,6 +411,40 @@ static void write_perf(struct metrics_text *text, const struct metrics_source *s
 	write_alarms(text, source->context);
 }
 
+/* ---- congestion control ---- */
+
+static const char *const agent_words[] = {"ca", "switch"};
+
+static void write_agents(struct metrics_text *text, const struct cc_report *report)
+{
+	g_autoptr(GString) labels = g_string_new(NULL);
+
+	metrics_family(text, &metrics[METRIC_CC_PORTS]);
+	for (unsigned int state = 0; state < CC_STATES; state++)
+		for (unsigned int i = 0; i < G_N_ELEMENTS(agent_words); i++) {
+			g_string_truncate(labels, 0);
+			metrics_label(labels, "state", cc_state_word(state));
+			metrics_label(labels, "type", agent_words[i]);
+			metrics_number(text, &metrics[METRIC_CC_PORTS], labels->str,
+				       report->n[i][state]);
+		}
+}
+
+/* Nothing before it is on for the first time. */
+static void write_congestion(struct metrics_text *text, struct context *context)
+{
+	struct cc_report *report = slot_take(&context->cc);
+
+	if (report) {
+		write_agents(text, report);
+		metrics_one(text, &metrics[METRIC_CC_MADS], report->mads);
+		metrics_one_real(text, &metrics[METRIC_CC_TIME], (double)report->took_us / 1e6);
+		metrics_one(text, &metrics[METRIC_CC_TRAPS], report->traps);
+		EACH_WORD(text, METRIC_CC_EVENTS, "type", agent_words, report->log_events);
+	}
+	cc_report_unref(report);
+}
+
 /* ---- counters ---- */
 
 static void write_counters(struct metrics_text *text, const struct counters *counters)
@@ -519,6 +554,7 @@ void metrics_write_daemon(struct metrics_text *text, const struct metrics_source
 	write_peers(text, context);
 	write_insecure(text, source, insecure);
 	write_perf(text, source);
+	write_congestion(text, context);
 	write_counters(text, &context->counters);
 	if (known)
 		write_process(text, &process);
