@@ -39,9 +39,9 @@ CASES = [
       'W @/conf:32: warning: lmc: overrides line 31']),
     ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
      ['E @/conf:1: error: guid: .* names several ports, but a daemon serves one']),
-    ('a value that a key without effect does not take', 'cc_max_outstanding_mads 0\n'
+    ('a window for nothing, and a key without effect', 'cc_max_outstanding_mads 0\n'
      'event_plugin_name some\n', {}, '',
-     ["W @/conf:1: warning: cc_max_outstanding_mads: '0' is not .*; it is ignored",
+     ["E @/conf:1: error: cc_max_outstanding_mads: '0' is not a number from 1",
       'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
     ('as the classic daemon', 'perfmgr_sweep_time_s 0\nperfmgr_max_outstanding_queries 0\n', {}, '',
      ['W @/conf:1: warning: perfmgr_sweep_time_s: 0: 180 s is used',
@@ -118,6 +118,19 @@ CASES = [
      ['W @/conf:1: warning: m_key_protection_level: has no effect, as m_key is 0']),
     ('a bound without its model', 'sa_etm_max_num_mcgs 7\n', {}, '',
      ['W @/conf:1: warning: sa_etm_max_num_mcgs: has no effect, as sa_enhanced_trust_model']),
+    ('congestion control with nothing to set', 'congestion_control TRUE\n', {}, '',
+     ['W @/conf:1: warning: congestion_control: cc_sw_cong_setting_control_map is 0: switches',
+      'W @/conf:1: warning: congestion_control: cc_cct is empty: no host slows down']),
+    ('values beside a profile', 'congestion_control TRUE\ncc_profile standard\n'
+     'cc_cct 0:0,1:2\ncc_key_lease_period 9\ncc_key_update_interval 60\n', {}, '',
+     ['W @/conf:3: warning: cc_cct: has no effect, as congestion_control is FALSE, or cc_profile '
+      'is not classic',
+      'W @/conf:4: warning: cc_key_lease_period: has no effect, as congestion_control is FALSE, or '
+      'cc_key_mode is send',
+      'W @/conf:5: warning: cc_key_update_interval: has no effect, as congestion_control is FALSE, '
+      'or cc_key_mode is not per_port']),
+    ('a profile that is off', 'cc_profile gentle\n', {}, '',
+     ['W @/conf:1: warning: cc_profile: has no effect, as congestion_control is FALSE']),
     ('routes to other subnets that are not there', 'prefix_routes_file @/none\n', {}, '',
      ['E @/conf:1: error: prefix_routes_file: @/none: ']),
     ('flags of modules that are not there', 'per_module_logging_file @/none\n', {}, '',

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cc/values.h"
 #include "ctl/base/cache.h"
 #include "ctl/base/problem.h"
 #include "ctl/console/console.h"
@@ -332,6 +333,11 @@ static bool has_one_key(const struct options *options)
 	return !options->m_key_per_port;
 }
 
+static bool derives_no_key(const struct options *options)
+{
+	return !options->m_key_per_port && options->cc_key_mode != CC_KEY_PER_PORT;
+}
+
 static bool has_no_key(const struct options *options)
 {
 	return !options->m_key && !options->m_key_per_port;
@@ -368,6 +374,33 @@ static bool sets_ports_singly(const struct options *options)
 	return !options->use_optimized_slvl;
 }
 
+static bool lets_congest(const struct options *options)
+{
+	return !options->congestion_control;
+}
+
+static bool takes_other_values(const struct options *options)
+{
+	return !options->congestion_control || options->cc_profile != CC_CLASSIC;
+}
+
+static bool takes_classic_values(const struct options *options)
+{
+	return !options->congestion_control || options->cc_profile == CC_CLASSIC;
+}
+
+static bool gives_no_key(const struct options *options)
+{
+	return !options->congestion_control || options->cc_key_mode == CC_KEY_SEND;
+}
+
+static bool rotates_no_key(const struct options *options)
+{
+	return !options->congestion_control || options->cc_key_mode != CC_KEY_PER_PORT;
+}
+
+#define NOT_CLASSIC "congestion_control is FALSE, or cc_profile is not classic"
+
 static const struct dependence {
 	enum option_id id;
 	const char *engines; /* NULL: only is_off decides */
@@ -393,7 +426,8 @@ static const struct dependence {
 	{OPTION_console_tls_key, NULL, has_no_socket, "console is not socket"},
 	{OPTION_console_tls_ca, NULL, has_no_socket, "console is not socket"},
 	{OPTION_control_group, NULL, has_no_control, "there is no control_socket"},
-	{OPTION_m_key_seed_file, NULL, has_one_key, "m_key_per_port is FALSE"},
+	{OPTION_m_key_seed_file, NULL, derives_no_key,
+	 "m_key_per_port is FALSE, and cc_key_mode is not per_port"},
 	{OPTION_m_key_update_interval, NULL, has_one_key, "m_key_per_port is FALSE"},
 	{OPTION_m_key_protection_level, NULL, has_no_key, "m_key is 0"},
 	{OPTION_m_key_lease_period, NULL, has_no_key, "m_key is 0"},
@@ -406,6 +440,34 @@ static const struct dependence {
 	{OPTION_sa_etm_max_num_mcgs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
 	{OPTION_sa_etm_max_num_srvcs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
 	{OPTION_sa_etm_max_num_event_subs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
+	{OPTION_cc_profile, NULL, lets_congest, "congestion_control is FALSE"},
+	{OPTION_cc_key_mode, NULL, lets_congest, "congestion_control is FALSE"},
+	{OPTION_cc_log_poll, NULL, lets_congest, "congestion_control is FALSE"},
+	{OPTION_cc_hosts, NULL, takes_classic_values,
+	 "congestion_control is FALSE, or cc_profile is classic"},
+	{OPTION_cc_key_lease_period, NULL, gives_no_key,
+	 "congestion_control is FALSE, or cc_key_mode is send"},
+	{OPTION_cc_key_protect_bit, NULL, gives_no_key,
+	 "congestion_control is FALSE, or cc_key_mode is send"},
+	{OPTION_cc_key_update_interval, NULL, rotates_no_key,
+	 "congestion_control is FALSE, or cc_key_mode is not per_port"},
+	{OPTION_cc_sw_cong_setting_control_map, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_victim_mask, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_credit_mask, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_threshold, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_packet_size, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_credit_starvation_threshold, NULL, takes_other_values,
+	 NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, NULL, takes_other_values,
+	 NOT_CLASSIC},
+	{OPTION_cc_sw_cong_setting_marking_rate, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_port_control, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_control_map, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_ccti_timer, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_ccti_increase, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_trigger_threshold, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_ca_cong_setting_ccti_min, NULL, takes_other_values, NOT_CLASSIC},
+	{OPTION_cc_cct, NULL, takes_other_values, NOT_CLASSIC},
 };
 
 static bool names_one_of(const char *engines, const char *wanted)
@@ -465,6 +527,18 @@ static void check_perfmgr(struct check *check)
 		warn_of(check, OPTION_perfmgr_max_outstanding_queries, "0: 500 is used");
 }
 
+/* The number of hosts is not known here, so a table that is too flat for them is not noticed. */
+static void check_congestion(struct check *check)
+{
+	g_autofree struct cc_values *values = g_new0(struct cc_values, 1);
+	g_autoptr(GPtrArray) texts = NULL;
+
+	cc_values_make(check->options, 0, values);
+	texts = cc_values_warnings(check->options, values);
+	for (guint i = 0; i < texts->len; i++)
+		warn_of(check, OPTION_congestion_control, "%s", (const char *)texts->pdata[i]);
+}
+
 /* ---- all ---- */
 
 static void check_files(struct check *check)
@@ -474,6 +548,7 @@ static void check_files(struct check *check)
 	check_effects(check);
 	check_long_timeout(check);
 	check_perfmgr(check);
+	check_congestion(check);
 	check_engines(check);
 	check_guards(check);
 	check_site(check);
