@@ -194,7 +194,8 @@ def api(web):
                  'portstatus', 'ports_down', 'ports_slow', 'unhealthy', 'subscriptions',
                  'switchbalance', 'qos', 'perfmgr', 'events?n=3', 'partitions/0x7fff',
                  'partitions/32767', 'portstatus?type=ca', 'path?from=host-0&to=host-1',
-                 'perfmgr/rules', 'qos?node=host-0&port=1'):
+                 'perfmgr/rules', 'qos?node=host-0&port=1', 'cc', 'cc/ports', 'cc/values',
+                 'cc/effect'):
         status, headers, text = web.ask(f'/api/v1/{name}')
         check(f'/api/v1/{name}', status == 200 and isinstance(json.loads(text), dict) and
               headers['Content-Type'] == 'application/json', (status, text[:300]))
@@ -205,7 +206,7 @@ def api(web):
                            ('path?from=host-0', 400), ('path?from=host-0&to=nobody', 404),
                            ('path?from=a%22b%27&to=c', 400), ('perfmgr/sweep', 400),
                            ('perfmgr/clear_counters', 400), ('qos?node=reload', 400),
-                           ('health/accept', 400), ('health%20accept', 404),
+                           ('cc/ask', 400), ('health/accept', 400), ('health%20accept', 404),
                            ('unhealthy/release', 400), ('a%0Ab', 400), ('a%00', 400),
                            ('%ff', 400), ('status?x=%zz', 400), ('wait', 400),
                            ('wait?since=x', 400)):

@@ -233,11 +233,16 @@ START_TEST(lines)
 	ck_assert_str_eq(site.last, "partitions 0x7fff json");
 	expect(&site, "/api/v1/perfmgr/top?arg=5&arg=a%20b", true, 200, "fake");
 	ck_assert_str_eq(site.last, "perfmgr top 5 \"a b\" json");
+	expect(&site, "/api/v1/cc/ports?arg=a%20b&arg=1", true, 200, "fake");
+	ck_assert_str_eq(site.last, "cc ports \"a b\" 1 json");
+	expect(&site, "/api/v1/cc", true, 200, "fake");
+	ck_assert_str_eq(site.last, "cc json");
 	expect(&site, "/api/v1/sms", true, 200, ",\"sms\":[]}");
 	expect(&site, "/api/v1/qos?node=x", true, 400, "expected a node");
 	expect(&site, "/metrics/ports?shard=3/2", true, 400,
 	       "{\"error\":\"shard=3/2: expected I/N\"}");
-	expect(&site, "/api/v1/perfmgr/sweep", true, 400, "expected top");
+	expect(&site, "/api/v1/perfmgr/sweep", true, 400, "expected one of top, history");
+	expect(&site, "/api/v1/cc/ask", true, 400, "expected one of ports, values, log, effect");
 	expect(&site, "/api/v1/partitions/reload", true, 400, "expected a P_Key");
 	expect(&site, "/api/v1/qos?node=reload", true, 400, "expected a LID");
 	expect(&site, "/api/v1/path?from=a%22%27&to=b", true, 400, "quotes");
@@ -274,6 +279,8 @@ static const char *const about_subnets[] = {"summary",
 					    "unhealthy",
 					    "perfmgr",
 					    "perfmgr/top",
+					    "cc",
+					    "cc/ports",
 					    "ports_down",
 					    "ports_slow",
 					    "portstatus",

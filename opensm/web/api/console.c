@@ -99,22 +99,35 @@ static char *take_ends(const struct request *request, const char *rest, GPtrArra
 	return take_nothing(request, rest, words);
 }
 
-/* Words of the performance manager that only look. */
-static char *take_perfmgr(const struct request *request, const char *rest, GPtrArray *words)
+/* One of these words, which only look, and arguments behind it. */
+static char *take_look(const struct request *request, const char *rest, GPtrArray *words,
+		       const char *const *looks)
 {
-	static const char *const looks[] = {"top",    "history", "cable",	 "images",
-					    "groups", "rules",	 "print_errors", NULL};
 	const char *const *arguments = request_arguments(request, "arg");
+	g_autofree char *all = g_strjoinv(", ", (char **)looks);
 
 	if (*rest && !g_strv_contains(looks, rest))
-		return g_strdup_printf("'%s': expected top, history, cable, images, groups, rules "
-				       "or print_errors",
-				       rest);
+		return g_strdup_printf("'%s': expected one of %s", rest, all);
 	if (*rest)
 		add(words, rest);
 	for (; *rest && *arguments; arguments++)
 		add(words, *arguments);
 	return NULL;
+}
+
+static char *take_perfmgr(const struct request *request, const char *rest, GPtrArray *words)
+{
+	static const char *const looks[] = {"top",    "history", "cable",	 "images",
+					    "groups", "rules",	 "print_errors", NULL};
+
+	return take_look(request, rest, words, looks);
+}
+
+static char *take_cc(const struct request *request, const char *rest, GPtrArray *words)
+{
+	static const char *const looks[] = {"ports", "values", "log", "effect", NULL};
+
+	return take_look(request, rest, words, looks);
 }
 
 static const struct question {
@@ -139,6 +152,7 @@ static const struct question {
 	{"plan", "plan", take_nothing, PATIENT_MS, OLD_MS, false},
 	{"path", "path", take_ends, PATIENCE_MS, AGE_MS, false},
 	{"perfmgr", "perfmgr", take_perfmgr, PATIENT_MS, OLD_MS, true},
+	{"cc", "cc", take_cc, PATIENT_MS, AGE_MS, true},
 };
 
 /* NULL: there is none. */
