@@ -286,6 +286,43 @@ def choice():
         ends('none lives', run('version', env=env), 3, err='other.sock: ')
 
 
+def congestion():
+    """The command cc, while congestion control is switched on and off again."""
+    with SocketDaemon() as daemon:
+        daemon.listens()
+        check('up', daemon.wait_log('SUBNET UP'))
+
+        def ctl(*words, **more):
+            return run('-s', daemon.socket, *words, **more)
+
+        def counts(state):
+            rows = json.loads(ctl('-j', 'cc').stdout)['states']
+            return [(row['switches'], row['ca_ports']) for row in rows if row['state'] == state]
+
+        def switch(conf):
+            daemon.path('conf', conf)
+            daemon.child.send_signal(signal.SIGHUP)
+
+        ends('cc, off', ctl('cc'), 0, out='congestion control is off')
+        ends('cc ask, off', ctl('cc', 'ask'), 1, err='congestion control is off')
+        switch('congestion_control TRUE\ncc_profile standard\n')
+        check('all are set', wait_for(lambda: counts('right') == [(20, 16)]), ctl('cc'))
+        ends('cc, on', ctl('cc'), 0, out='congestion control is on: profile standard')
+        fields = json.loads(ctl('-j', 'cc', 'ports', 'host-5', '1').stdout)['ports'][0]['fields']
+        check('cc ports', {'field': 'CCTI_Limit', 'wanted': '127', 'has': '127',
+                           'differs': False} in fields, fields)
+        before = json.loads(ctl('-j', 'cc').stdout)['last_round']['number']
+        ends('cc ask', ctl('cc', 'ask'), 0, out='all ports will be asked again')
+        check('they are asked', wait_for(
+            lambda: json.loads(ctl('-j', 'cc').stdout)['last_round']['number'] > before))
+        ends('cc effect', ctl('cc', 'effect'), 0, out='there are no counters')
+        ends('an unknown word', ctl('cc', 'of'), 2, err='expected ports, values, log, effect, ask')
+        switch('congestion_control FALSE\n')
+        check('they have what they had', wait_for(
+            lambda: 'for when' not in ctl('cc', 'ports', 'leaf-0-0').stdout),
+              ctl('cc', 'ports', 'leaf-0-0'))
+
+
 def not_allowed():
     if not IS_ROOT:
         checks.skip('another user', 'only root can become one')
@@ -490,6 +527,7 @@ def main():
         plan(daemon)
         terminal(daemon)
     partitions()
+    congestion()
     choice()
     not_allowed()
     hostile()
