@@ -66,7 +66,11 @@ static void add_logs(GVariantBuilder *answer, const struct cc_view *view)
 /* Those that are in effect; the hosts as the present subnet has them. */
 static void make_values(const struct cc_view *view, struct cc_values *values)
 {
-	cc_values_make(view->options, view->fabric ? cc_count_hosts(view->fabric) : 0, values);
+	struct cc_size size = {0};
+
+	if (view->fabric)
+		size = cc_size_of(view->fabric);
+	cc_values_make(view->options, &size, values);
 }
 
 void cc_view_state(const struct cc_view *view, GVariantBuilder *answer)

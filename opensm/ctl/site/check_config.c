@@ -533,7 +533,7 @@ static void check_congestion(struct check *check)
 	g_autofree struct cc_values *values = g_new0(struct cc_values, 1);
 	g_autoptr(GPtrArray) texts = NULL;
 
-	cc_values_make(check->options, 0, values);
+	cc_values_make(check->options, &(struct cc_size){0}, values);
 	texts = cc_values_warnings(check->options, values);
 	for (guint i = 0; i < texts->len; i++)
 		warn_of(check, OPTION_congestion_control, "%s", (const char *)texts->pdata[i]);
