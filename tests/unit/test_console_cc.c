@@ -133,7 +133,7 @@ START_TEST(before_it_is_on)
 	expect("cc log", "0 events are kept\n");
 	expect("cc effect", "congestion control has not been on since the start\n");
 	expect_error("cc ask", "congestion control is off");
-	expect_error("cc ports host-5", "congestion control knows no such port of 'host-5'");
+	expect_error("cc ports host-5", "congestion control knows no such port");
 }
 END_TEST
 
@@ -146,7 +146,7 @@ static const struct {
 	{"cc ports host-5 1 2", "'2' is not expected"},
 	{"cc ports host-99", "node 'host-99'"},
 	{"cc ports host-5 255", "'255' is not a port number"},
-	{"cc ports host-5 2", "congestion control knows no such port of 'host-5'"},
+	{"cc ports host-5 2", "congestion control knows no such port"},
 	{"cc log 0", "'0' is not a number of events"},
 	{"cc log many", "'many' is not a number of events"},
 	{"cc effect soon", "'soon': expected a time such as 90s, 5m, 6h or 2d"},

@@ -19,6 +19,10 @@ struct question {
 	struct perf_images *images;
 	struct subnet *subnet;
 	uint64_t window_ns;
+	struct cc_wish wish;
+	/* Of a word that another thread may answer; and the threads that have to. */
+	GVariant *(*make)(struct question *question, GError **error);
+	struct pool *pool;
 };
 
 static struct question *question_new(const struct command_call *call)
@@ -101,20 +105,28 @@ static bool take_wish(const struct command_call *call, struct cc_wish *wish, GEr
 	return true;
 }
 
-static GVariant *ports(struct command_call *call, struct question *question, GError **error)
+static GVariant *make_ports(struct question *question, GError **error)
 {
-	struct cc_wish wish = {0};
 	GVariantBuilder answer;
 
-	if (!take_wish(call, &wish, error))
-		return NULL;
 	begin(&answer, "ports");
-	answer_flag(&answer, "fields", wish.fields);
-	if (cc_view_ports(&question->view, &wish, &answer) || !wish.node_guid)
+	answer_flag(&answer, "fields", question->wish.fields);
+	if (cc_view_ports(&question->view, &question->wish, &answer) || !question->wish.node_guid)
 		return g_variant_builder_end(&answer);
 	g_variant_builder_clear(&answer);
-	return command_failed(error, "congestion control knows no such port of '%s'",
-			      call->words[1]);
+	return command_failed(error, "congestion control knows no such port");
+}
+
+/* There may be many: a session waits for another thread, other callers get them at once. */
+static GVariant *ports(struct command_call *call, struct question *question, GError **error)
+{
+	if (!take_wish(call, &question->wish, error))
+		return NULL;
+	question->make = make_ports;
+	if (!call->env->wrap)
+		return make_ports(question, error);
+	question->pool = call->context->pool;
+	return NULL;
 }
 
 static GVariant *values(struct command_call *call, struct question *question, GError **error)
@@ -141,10 +153,11 @@ static GVariant *events(struct command_call *call, struct question *question, GE
 }
 
 /* NULL without an error: it needs files. */
-static GVariant *effect_of(struct question *question)
+static GVariant *make_effect(struct question *question, GError **error)
 {
 	GVariantBuilder answer;
 
+	(void)error;
 	begin(&answer, "effect");
 	if (cc_view_effect(&question->view, &question->counters, question->window_ns, &answer))
 		return g_variant_builder_end(&answer);
@@ -154,11 +167,17 @@ static GVariant *effect_of(struct question *question)
 
 static GVariant *effect(struct command_call *call, struct question *question, GError **error)
 {
+	GVariant *answer;
+
 	question->window_ns = WINDOW_NS;
 	if (call->n > 1 && !figures_window(call->words[1], &question->window_ns))
 		return command_usage(error, "'%s': expected a time such as 90s, 5m, 6h or 2d",
 				     call->words[1]);
-	return effect_of(question);
+	question->make = make_effect;
+	answer = make_effect(question, error);
+	if (question->counters.needs_files)
+		question->pool = call->context->files;
+	return answer;
 }
 
 static GVariant *ask(struct command_call *call, struct question *question, GError **error)
@@ -195,18 +214,17 @@ static const struct word *find(const char *name)
 	return NULL;
 }
 
-/* ---- with files ---- */
+/* ---- by another thread ---- */
 
-static GVariant *run_with_files(struct command_work *work, GError **error)
+static GVariant *run_work(struct command_work *work, GError **error)
 {
 	struct question *question = container_of(work, struct question, work);
 
-	(void)error;
 	question->counters.needs_files = false;
 	question->counters.may_read = true;
 	question->counters.stop = command_work_is_stopped;
 	question->counters.arg = work;
-	return effect_of(question);
+	return question->make(question, error);
 }
 
 static void free_work(struct command_work *work)
@@ -230,10 +248,10 @@ GVariant *command_cc(struct command_call *call, GError **error)
 		return command_usage(error, "'%s' is not expected", call->words[word->most]);
 	question = question_new(call);
 	answer = word->run(call, question, error);
-	if (question->counters.needs_files) {
-		question->work.run = run_with_files;
+	if (question->pool) {
+		question->work.run = run_work;
 		question->work.free = free_work;
-		command_work_post(call, &question->work, call->context->files);
+		command_work_post(call, &question->work, question->pool);
 	} else {
 		question_free(question);
 	}
