@@ -76,10 +76,17 @@ void cc_agent_forget(struct cc_agent *agent)
 	agent->paused = false;
 }
 
-void cc_agent_check(struct cc_agent *agent, unsigned int pieces)
+void cc_agent_check_key(struct cc_agent *agent)
 {
 	agent->knows_key = agent->hides_key = false;
-	agent->read &= (uint8_t)(0xFFu << pieces);
+}
+
+void cc_agent_check_piece(struct cc_agent *agent)
+{
+	if (!agent->n_read)
+		return;
+	agent->turn = (uint8_t)((agent->turn + 1) % agent->n_read);
+	agent->read &= (uint8_t)~(1u << agent->turn);
 }
 
 void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_t port)

@@ -67,6 +67,7 @@ struct cc_agent {
 	uint8_t resp_time, table_cap;
 	uint16_t trap_lid; /* to which it sends traps; 0: unknown */
 	uint8_t n_read;	   /* pieces that it has */
+	uint8_t turn;	   /* the piece that was checked last */
 	uint8_t read;	   /* bits: that piece of has is what it has */
 	uint8_t again;	   /* bits: that piece is to be sent even if it is as wanted */
 	uint8_t sent;	   /* bits: it was sent, and is read back to see whether it is kept */
@@ -119,8 +120,9 @@ void cc_agent_free(struct cc_agent *agent);
 void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_t port);
 /* All that was asked may be another: its settings are as after a reset, or someone else's. */
 void cc_agent_forget(struct cc_agent *agent);
-/* Its key, and the pieces up to that number, are asked again. */
-void cc_agent_check(struct cc_agent *agent, unsigned int pieces);
+/* One MAD shows whether it is still as it was: its key is asked again; or a piece, in turn. */
+void cc_agent_check_key(struct cc_agent *agent);
+void cc_agent_check_piece(struct cc_agent *agent);
 
 /* Computes what it should have. */
 void cc_agent_want(struct cc_agent *agent, const struct cc_plan *plan);

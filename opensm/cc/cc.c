@@ -13,7 +13,7 @@
 #include "cc/cc_private.h"
 #include "complib/hash.h"
 
-#define CHECK_NS (600 * NS_PER_S) /* settings are read again, as others may change them */
+#define CHECK_NS (600 * NS_PER_S) /* a piece is read again, as others may change it */
 #define CHECK_MIN_NS (5 * NS_PER_S)
 #define SEED_TEXT "opensm CC_Key"
 
@@ -127,17 +127,25 @@ static uint64_t check_ns(const struct cc *cc)
 	return CLAMP(lease_ns / 2, CHECK_MIN_NS, CHECK_NS);
 }
 
+/* One MAD an agent. A request for a piece bears the key, so it stops a lease as well. */
 static void on_check(struct timer *timer)
 {
 	struct cc *cc = container_of(timer, struct cc, check);
-	bool settings_too = !keys_are_given(cc);
+	uint64_t now = actor_now(cc->actor);
+	bool pieces = now >= cc->audited_ns + CHECK_NS;
 
 	timer_start(&cc->check, check_ns(cc));
+	if (pieces)
+		cc->audited_ns = now;
 	for (guint i = 0; i < cc->order->len; i++) {
 		struct cc_agent *agent = cc->order->pdata[i];
 
-		if (agent->state == CC_RIGHT)
-			cc_agent_check(agent, settings_too || agent->lacks_key ? 1 : 0);
+		if (agent->state != CC_RIGHT)
+			continue;
+		if (pieces)
+			cc_agent_check_piece(agent);
+		else if (keys_are_given(cc) && !agent->lacks_key)
+			cc_agent_check_key(agent);
 	}
 	cc_round_want(cc);
 }
@@ -173,13 +181,11 @@ static void on_adopted(void *arg, uint64_t value)
 	g_autofree char *text = NULL;
 
 	(void)value;
-	if (!bytes)
+	if (!bytes) /* the master before had nothing to be remembered */
 		return;
 	text = g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
 	g_bytes_unref(bytes);
 	slot_publish(&cc->context->cc_memory, NULL);
-	if (!*text)
-		return;
 	cc_memory_adopt(cc, text);
 	set_rule(cc);
 }

@@ -37,6 +37,7 @@ struct cc {
 	struct cc_plan plan;
 	struct cc_round round;
 	struct timer check;  /* agents are to be looked at again */
+	uint64_t audited_ns; /* when pieces were last read again */
 	struct timer retry;  /* a pause of some agent ends */
 	struct timer rotate; /* new CC_Keys */
 	uint64_t generation; /* of per-port keys */

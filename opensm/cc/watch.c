@@ -183,7 +183,7 @@ static void take_trap(struct cc *cc, const struct vendor_mad *mad)
 			  details.attribute_id, cc->traps);
 	if (agent->state != CC_RIGHT || agent->in_flight)
 		return;
-	cc_agent_check(agent, 0);
+	cc_agent_check_key(agent);
 	if (!timer_running(&cc->retry))
 		timer_start(&cc->retry, NS_PER_S);
 }

@@ -232,6 +232,13 @@ static void settle_cc(void)
 
 /* ---- the storm ---- */
 
+/* Devices may have taken other values than those that were sent. */
+static void look_again(struct daemon *daemon)
+{
+	daemon_sweep(daemon, SWEEP_HEAVY);
+	cc_ask_again(daemon_cc(daemon));
+}
+
 static void set_lines(void)
 {
 	g_autofree char *keys = has_cc ? scenario_keys_of_ports(m->s, 0) : NULL;
@@ -266,7 +273,7 @@ static void run_storm(unsigned int seed)
 			      managers_masters(m), MASTER_MS, m->story->str);
 	for (unsigned int i = 0; corrupt && i < m->n; i++)
 		if (m->sm[i].daemon && managers_state(m, i) == IBA_SM_MASTER)
-			daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
+			look_again(m->sm[i].daemon);
 	managers_settle(m, MANAGERS_ANY, SETTLE_S);
 	if (has_cc)
 		settle_cc();

@@ -175,12 +175,12 @@ START_TEST(all_is_right)
 	expect("cc ports locked", "\n0 ports\n");
 	expect("cc ports leaf-0-0", "\n   VictimMask               1-2\n");
 	expect("cc ports leaf-0-0", "\n   CreditMask               not changed: none\n");
-	expect("cc ports host-5 1", "\n   SL 0-15 CCTI_Timer       150\n");
+	expect("cc ports host-5 1", "\n   SL 0-15 CCTI_Timer       16\n");
 	expect("cc ports host-5 1 json", "{\"field\":\"CCTI_Limit\",\"wanted\":\"127\","
 					 "\"has\":\"127\",\"differs\":false}");
 	expect_not("cc ports host-5", "but it is");
 	expect("cc values", "\n   VictimMask               ports to hosts\n");
-	expect("cc values", "\n   (the last entry leaves 1/33.0 of the rate)\n");
+	expect("cc values", "\n   (the last entry leaves 1/36.0 of the rate)\n");
 	expect_not("cc values", "warning");
 	ask_for("health", true, &status);
 	ck_assert_uint_eq(status, 0);
@@ -215,7 +215,7 @@ START_TEST(refusals)
 	expect("cc ports host-5", "\n   CCTI_Limit               127; but it is 0\n");
 	expect("cc ports host-5 json",
 	       "{\"field\":\"CCTI_Limit\",\"wanted\":\"127\",\"has\":\"0\",\"differs\":true}");
-	expect("cc ports core-0-0", "\n   Threshold                15; not known what it is\n");
+	expect("cc ports core-0-0", "\n   Threshold                12; not known what it is\n");
 	expect("health",
 	       "warning congestion: congestion control: ports that refuse their settings: 1; "
 	       "\"cc ports refused\" lists them\n");

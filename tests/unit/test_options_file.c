@@ -446,6 +446,7 @@ static const char *another_value(const struct option *option)
 	default:
 		return option == &option_table[OPTION_m_key_lease_period] ||
 				       option == &option_table[OPTION_m_key_update_interval] ||
+				       option == &option_table[OPTION_cc_key_update_interval] ||
 				       option == &option_table[OPTION_perfmgr_history_interval]
 			       ? "100"
 			       : "2";
@@ -463,8 +464,10 @@ START_TEST(template_of_other_values)
 							another_value(option), false);
 		g_autofree char *after = options_text(options, id);
 
-		if (id == OPTION_m_key_per_port || id == OPTION_m_key_seed_file) {
-			options->m_key_per_port = false; /* it needs a file that exists */
+		if (id == OPTION_m_key_per_port || id == OPTION_m_key_seed_file ||
+		    id == OPTION_cc_key_mode) {
+			options->m_key_per_port = false; /* they need a file that exists */
+			options->cc_key_mode = CC_KEY_SEND;
 			g_clear_pointer(&options->m_key_seed_file, g_free);
 			continue;
 		}

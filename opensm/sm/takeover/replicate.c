@@ -154,7 +154,8 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 			      : "; they may be outdated, so all clients are asked to "
 				"register again");
 	cc_text = replica_text(lead->replica, REPLICA_CC);
-	slot_publish(&sm->context->cc_memory, g_bytes_new(cc_text, strlen(cc_text)));
+	slot_publish(&sm->context->cc_memory,
+		     *cc_text ? g_bytes_new(cc_text, strlen(cc_text)) : NULL);
 	slot_publish(&sm->context->replica, g_steal_pointer(&lead->replica));
 	event_emit(&sm->context->bus, EVENT_REPLICA_ADOPTED, 0);
 }
