@@ -9,6 +9,7 @@
 #include "cc/cc.h"
 #include "cc/report.h"
 #include "managers.h"
+#include "perf/image/image.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 #include "vendor/sim_cc.h"
@@ -547,6 +548,29 @@ START_TEST(logs)
 }
 END_TEST
 
+/* The performance manager reads what devices count of congestion, while this is on. */
+START_TEST(counters)
+{
+	struct sim_cc_event marked = {.slid = 5, .sl = 3};
+	struct perf_images *images;
+	const struct perf_image *last;
+	uint64_t sum = 0;
+
+	sim_pma_set(s->sim, host, sim_pma_abilities(s->sim, host) | SIM_PMA_OPTIONAL);
+	start(STANDARD "perfmgr TRUE\nperfmgr_sweep_time_s 10\n");
+	scenario_run_ms(s, 150 * 1000);
+	marked.dlid = scenario_lid(s, host);
+	ck_assert(sim_cc_event(s->sim, leaf, 3, &marked, 40));
+	scenario_run_ms(s, 150 * 1000);
+	images = slot_take(&daemon_context(s->daemon)->perf_images);
+	last = perf_images_last(images);
+	for (uint32_t i = 0; i < last->n_details; i++)
+		sum += last->details[i].total[PERF_DETAIL_RCV_FECN];
+	ck_assert_uint_eq(sum, 40);
+	perf_images_unref(images);
+}
+END_TEST
+
 /* ---- several SMs ---- */
 
 #define QUIET "sweep_interval 1000\nsminfo_polling_timeout 1000\n"
@@ -618,6 +642,7 @@ static Suite *suite(void)
 	tcase_add_test(key_cases, foreign_keys);
 	tcase_add_test(key_cases, rotation);
 	tcase_add_test(key_cases, logs);
+	tcase_add_test(key_cases, counters);
 	suite_add_tcase(suite, key_cases);
 	tcase_add_test(others, takeover);
 	suite_add_tcase(suite, others);

@@ -273,8 +273,9 @@ START_TEST(effect)
 	expect_not("cc effect", "none");
 	expect("cc effect", "\nswitch ports to switches  XmitWaitShare            0.00 %       "
 			    "0.00 %       0.00 %       0.00 %      64\n");
-	expect("cc effect", "\nnot read by the performance manager: PortPktRcvFECN, ");
-	expect("cc effect json", "\"not_read\":[\"PortPktRcvFECN/s\",");
+	expect("cc effect", "\nhosts                     PortPktRcvFECN/s ");
+	expect("cc effect", "\nswitch ports to switches  PortXmitTimeCong/s ");
+	expect_not("cc effect", "not read");
 	expect("cc effect 30s", "\nbefore: ");
 	reread(ON "cc_profile gentle\n");
 	expect("cc effect", "since when it is on\n");

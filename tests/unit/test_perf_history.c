@@ -678,7 +678,7 @@ START_TEST(set_aside)
 	g_autofree char *path = g_build_filename(directory, newer, NULL);
 	GByteArray *octets = perf_image_encode(image, RUN, 0, NULL, NULL, 1);
 
-	octets->data[8] = 2;
+	octets->data[8]++; /* the version of its format */
 	fixture_file(path, octets->data, octets->len);
 	put(bad, "garbage");
 	perf_history_free(history);

@@ -7,7 +7,7 @@
 #include "perf/disk/columns.h"
 
 #define MAGIC "OSMIMAGE"
-#define VERSION 1
+#define VERSION 2
 #define NAME_MAX_OCTETS 512
 
 /* Numbers about the whole image: the first column. */

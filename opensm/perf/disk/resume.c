@@ -8,7 +8,7 @@
 #include "perf/disk/image_file.h"
 
 #define MAGIC "OSMRESUM"
-#define VERSION 1
+#define VERSION 2
 
 enum { HEAD_ID, HEAD_SAVED, HEAD_NUMBERS };
 

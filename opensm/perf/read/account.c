@@ -362,6 +362,8 @@ static void read_details(enum perf_attribute attribute, const uint8_t *data,
 	struct iba_port_rcv_error_details port_rcv_error_details;
 	struct iba_port_xmit_discard_details port_xmit_discard_details;
 	struct iba_port_extended_speeds_counters port_extended_speeds_counters;
+	struct iba_port_rcv_con_ctrl port_rcv_con_ctrl;
+	struct iba_port_xmit_con_ctrl port_xmit_con_ctrl;
 
 	switch (attribute) {
 	case PERF_RCV_ERROR_DETAILS:
@@ -371,9 +373,15 @@ static void read_details(enum perf_attribute attribute, const uint8_t *data,
 		wire_decode(&iba_port_xmit_discard_details_type, data, &port_xmit_discard_details);
 		break;
 	case PERF_EXTENDED_SPEEDS:
-	case PERF_ATTRIBUTES:
 		wire_decode(&iba_port_extended_speeds_counters_type, data,
 			    &port_extended_speeds_counters);
+		break;
+	case PERF_RCV_CON_CTRL:
+		wire_decode(&iba_port_rcv_con_ctrl_type, data, &port_rcv_con_ctrl);
+		break;
+	case PERF_XMIT_CON_CTRL:
+	case PERF_ATTRIBUTES:
+		wire_decode(&iba_port_xmit_con_ctrl_type, data, &port_xmit_con_ctrl);
 		break;
 	}
 #define PERF_DETAIL(name, its_attribute, type, field, width, iba)                                  \

@@ -181,6 +181,8 @@ static uint16_t details_attribute(enum perf_attribute attribute)
 		[PERF_RCV_ERROR_DETAILS] = IBA_ATTR_PORT_RCV_ERROR_DETAILS,
 		[PERF_XMIT_DISCARD_DETAILS] = IBA_ATTR_PORT_XMIT_DISCARD_DETAILS,
 		[PERF_EXTENDED_SPEEDS] = IBA_ATTR_PORT_EXTENDED_SPEEDS_COUNTERS,
+		[PERF_RCV_CON_CTRL] = IBA_ATTR_PORT_RCV_CON_CTRL,
+		[PERF_XMIT_CON_CTRL] = IBA_ATTR_PORT_XMIT_CON_CTRL,
 	};
 
 	return ids[attribute];
@@ -222,7 +224,7 @@ static void encode_details(enum perf_attribute attribute, uint8_t port, uint8_t 
 
 	if (attribute == PERF_EXTENDED_SPEEDS)
 		wire_encode(&iba_port_extended_speeds_counters_type, &speeds, data);
-	else /* the fields of PortXmitDiscardDetails are at the same place */
+	else /* the fields of the others are at these places, too */
 		wire_encode(&iba_port_rcv_error_details_type, &details, data);
 }
 
@@ -293,6 +295,21 @@ static void want_parts(struct perf_agent *agent, const struct perf_plan *plan, u
 					       .began_at_0 = (were_0 & of) == of});
 }
 
+/* Where a port had to wait; elsewhere now and then. */
+static void want_congestion(struct perf_agent *agent, const struct perf_plan *plan, uint32_t row,
+			    uint32_t grew)
+{
+	static const enum perf_attribute attributes[] = {PERF_RCV_CON_CTRL, PERF_XMIT_CON_CTRL};
+	bool turn = (plan->sweep + row) % EXTENDED_EVERY == 0 ||
+		    plan->accounts->now->flags[row] & PERF_BASELINE;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(attributes); i++)
+		if (turn || grew & BIT(PERF_XMIT_WAIT))
+			want(agent,
+			     (struct perf_step){.question = PERF_ASK_DETAILS + attributes[i],
+						.row = row});
+}
+
 static void want_details(struct perf_agent *agent, const struct perf_plan *plan, uint32_t row,
 			 uint32_t grew, uint32_t were_0)
 {
@@ -311,6 +328,8 @@ static void want_details(struct perf_agent *agent, const struct perf_plan *plan,
 	if (place->extended && (grew & link_errors || turn))
 		want(agent, (struct perf_step){.question = PERF_ASK_DETAILS + PERF_EXTENDED_SPEEDS,
 					       .row = row});
+	if (plan->options->congestion_control)
+		want_congestion(agent, plan, row, grew);
 }
 
 static void want_clearing(struct perf_agent *agent, const struct perf_plan *plan, uint32_t row)
