@@ -544,8 +544,6 @@ static bool mask256_parse(const struct option *option, void *field, const char *
 	(void)command;
 	if (has_hex_prefix(text))
 		text += 2;
-	else if (strcmp(text, "0") != 0)
-		return false;
 	length = strlen(text);
 	if (!length || length > 64)
 		return false;
@@ -576,7 +574,7 @@ static char *mask256_expected(const struct option *option, bool command)
 {
 	(void)option;
 	(void)command;
-	return g_strdup("a mask of 256 bits: 0x and at most 64 hexadecimal digits");
+	return g_strdup("a mask of 256 bits: at most 64 hexadecimal digits, with or without 0x");
 }
 
 /* One "SL value" per line of the file; internally several, separated by commas. */

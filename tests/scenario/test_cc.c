@@ -278,6 +278,27 @@ START_TEST(only_what_differs)
 }
 END_TEST
 
+/* Milliseconds until all is routed from the start, and after a switch was lost. */
+static uint64_t sweep_ms(const char *conf)
+{
+	struct scenario *one = scenario_new("fattree:8", 5);
+	uint64_t ms;
+
+	scenario_conf(one, conf);
+	scenario_start(one);
+	ms = scenario_converge(one, 10);
+	scenario_set_links(one, scenario_node(one, "spine-1-1"), false);
+	ms += scenario_converge(one, 10);
+	scenario_free(one);
+	return ms;
+}
+
+START_TEST(no_sweep_is_later)
+{
+	ck_assert_uint_eq(sweep_ms(STANDARD), sweep_ms("sweep_interval 1000\n"));
+}
+END_TEST
+
 /* The senders know what to do before the first switch marks. */
 START_TEST(senders_first)
 {
@@ -625,6 +646,7 @@ static Suite *suite(void)
 	tcase_add_test(settings, classic);
 	tcase_add_test(settings, switched_on_alone);
 	tcase_add_test(settings, only_what_differs);
+	tcase_add_test(settings, no_sweep_is_later);
 	tcase_add_test(settings, senders_first);
 	suite_add_tcase(suite, settings);
 	tcase_add_checked_fixture(off, setup, teardown);

@@ -210,6 +210,7 @@ START_TEST(values_of_other_kinds)
 		{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3:16383:"},
 		{OPTION_cc_sw_cong_setting_credit_starvation_return_delay, false, "3"},
 		{OPTION_cc_sw_cong_setting_victim_mask, true, "0x10"},
+		{OPTION_cc_sw_cong_setting_victim_mask, true, "aBcd"},
 		{OPTION_cc_sw_cong_setting_victim_mask, false, "0x1g"},
 		{OPTION_cc_sw_cong_setting_victim_mask, false,
 		 "0x10000000000000000000000000000000000000000000000000000000000000000"},
