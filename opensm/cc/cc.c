@@ -195,7 +195,10 @@ static void take_options(struct cc *cc)
 	set_rule(cc);
 	start_rotation(cc);
 	cc_watch_options(cc);
-	timer_start(&cc->check, check_ns(cc));
+	if (cc->options->congestion_control)
+		timer_start(&cc->check, check_ns(cc));
+	else
+		timer_stop(&cc->check);
 	cc->warned = false;
 }
 
@@ -257,6 +260,63 @@ void cc_new_keys(struct cc *cc)
 	give_order(cc, next_generation);
 }
 
+/* ---- the end of a round ---- */
+
+struct cc_finish {
+	struct message message;
+	struct cc *cc;
+	struct actor *owner;
+	void (*done)(void *arg);
+	void *arg;
+};
+
+static void drop_finish(struct message *message)
+{
+	g_free(container_of(message, struct cc_finish, message));
+}
+
+static void run_finished(struct message *message)
+{
+	struct cc_finish *finish = container_of(message, struct cc_finish, message);
+
+	finish->done(finish->arg);
+	g_free(finish);
+}
+
+void cc_round_ended(struct cc *cc)
+{
+	struct cc_finish *finish = g_steal_pointer(&cc->finish);
+
+	if (!finish)
+		return;
+	finish->message.run = run_finished;
+	actor_post(finish->owner, &finish->message);
+}
+
+static void run_finish(struct message *message)
+{
+	struct cc_finish *finish = container_of(message, struct cc_finish, message);
+	struct cc *cc = finish->cc;
+
+	g_free(cc->finish);
+	cc->finish = finish;
+	if (!cc->round.runs)
+		cc_round_ended(cc);
+}
+
+void cc_finish(struct cc *cc, struct actor *owner, void (*done)(void *arg), void *arg)
+{
+	struct cc_finish *finish = g_new0(struct cc_finish, 1);
+
+	finish->message.run = run_finish;
+	finish->message.drop = drop_finish;
+	finish->cc = cc;
+	finish->owner = owner;
+	finish->done = done;
+	finish->arg = arg;
+	actor_post(cc->actor, &finish->message);
+}
+
 /* ---- life ---- */
 
 static void free_agent(void *agent)
@@ -315,6 +375,7 @@ void cc_free(struct cc *cc)
 	if (!cc)
 		return;
 	actor_free(cc->actor);
+	g_free(cc->finish);
 	g_queue_clear(&cc->round.ready);
 	g_clear_pointer(&cc->round.subnet, subnet_unref);
 	cc_memory_clear(cc);

@@ -24,5 +24,10 @@ void cc_free(struct cc *cc); /* after mad, and after the pool for files; NULL is
 void cc_ask_again(struct cc *cc);
 /* Any thread: ports get new CC_Keys of their own now, with cc_key_mode per_port. */
 void cc_new_keys(struct cc *cc);
+/*
+ * Any thread, once: calls done(arg) on owner when devices have been set as the subnet that is
+ * published now wants it; at once if nothing is to be done.
+ */
+void cc_finish(struct cc *cc, struct actor *owner, void (*done)(void *arg), void *arg);
 
 #endif

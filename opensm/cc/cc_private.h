@@ -42,6 +42,7 @@ struct cc {
 	struct timer rotate; /* new CC_Keys */
 	uint64_t generation; /* of per-port keys */
 	bool warned;	     /* about these options */
+	struct cc_finish *finish; /* NULL: no one waits for the end of a round */
 	uint64_t told;	     /* digest of the last line about how it goes */
 	uint64_t log_events[2]; /* of CAs and switches, also those that are gone: report.c */
 
@@ -85,6 +86,7 @@ void cc_take_log(struct cc *cc, struct cc_agent *agent, const uint8_t *data);
 void cc_publish(struct cc *cc);
 
 /* ---- cc.c ---- */
+void cc_round_ended(struct cc *cc); /* and none follows */
 struct cc_agent *cc_agent_of(struct cc *cc, uint64_t guid); /* made if it is new */
 /* Another SM with this seed has gone on to later keys, which ports have shown. */
 void cc_follow_generation(struct cc *cc);

@@ -198,6 +198,8 @@ static void end(struct cc *cc)
 	start_timers(cc);
 	if (wanted)
 		cc_round_want(cc);
+	if (!round->runs)
+		cc_round_ended(cc);
 }
 
 static void begin_pass(struct cc *cc, enum cc_pass pass)
@@ -396,4 +398,5 @@ void cc_round_cancel(struct cc *cc)
 		((struct cc_agent *)g_queue_pop_head(&round->ready))->queued = false;
 	g_clear_pointer(&round->subnet, subnet_unref);
 	cc->plan.fabric = NULL;
+	cc_round_ended(cc);
 }

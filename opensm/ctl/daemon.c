@@ -77,6 +77,7 @@ struct daemon {
 	char *cache_dir;
 	bool running;
 	daemon_finished_fn *finished;
+	int exit_code;
 	void *finished_arg;
 	struct plan *plan; /* being made; NULL: none */
 	bool plan_is_read;   /* its input files were read */
@@ -237,12 +238,26 @@ void daemon_context_clear(struct context *context)
 	event_bus_clear(&context->bus);
 }
 
-static void on_finished(void *arg, uint64_t exit_code)
+static void finish(void *arg)
 {
 	struct daemon *daemon = arg;
 
 	if (daemon->finished)
-		daemon->finished(daemon->finished_arg, (int)exit_code);
+		daemon->finished(daemon->finished_arg, daemon->exit_code);
+}
+
+/* With --once, the devices get the settings of congestion control before the end, too. */
+static void on_finished(void *arg, uint64_t exit_code)
+{
+	struct daemon *daemon = arg;
+	struct options *options = slot_take(&daemon->context.options);
+
+	daemon->exit_code = (int)exit_code;
+	if (options->once && !exit_code)
+		cc_finish(daemon->cc, daemon->main, finish, daemon);
+	else
+		finish(daemon);
+	options_unref(options);
 }
 
 /* ---- files of the site ---- */

@@ -675,9 +675,10 @@ START_TEST(plan_tells_what_is_unfinished)
 	struct scenario *s = up("fattree:4");
 	g_autoptr(GVariant) plan = NULL;
 
-	scenario_conf(s, "congestion_control TRUE\n");
-	plan = plan_beside(s, NULL);
-	expect_text(s, plan, "note: options accepted but without effect yet: congestion_control");
+	scenario_stop(s);
+	scenario_conf(s, "event_plugin_name some\n");
+	plan = plan_on(s, s->sm_guid);
+	expect_text(s, plan, "note: options accepted but without effect yet: event_plugin_name");
 	scenario_free(s);
 }
 END_TEST
