@@ -4,6 +4,7 @@
  * tables; what a host then answers from the store is what the SA answers on the wire.
  */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "client.h"
@@ -368,15 +369,14 @@ START_TEST(damaged_store)
 }
 END_TEST
 
-/* Two masters, each with the other's epochs in its store: the one that publishes last wins. */
-START_TEST(two_masters)
+/* Another SM puts its epoch into the store, with tables as they are. */
+static struct ssa_manifest publish_as_other(const struct ssa_manifest *first)
 {
-	struct scenario *s = up("fattree:4", "");
-	struct ssa_manifest first = read_manifest(), other = first, now;
+	struct ssa_manifest other = *first;
 	g_autofree char *uri = g_strdup_printf("files:%s", directory);
 	const struct ssa_store_options options = {.writes = true};
-	struct ssa_store *store = ssa_store_open(uri, first.prefix, &options, NULL);
-	g_autoptr(GPtrArray) names = ssa_wire_names(&first, get, store, NULL);
+	struct ssa_store *store = ssa_store_open(uri, first->prefix, &options, NULL);
+	g_autoptr(GPtrArray) names = ssa_wire_names(first, get, store, NULL);
 	g_autoptr(GBytes) bytes = NULL;
 
 	other.term += 1000;
@@ -385,6 +385,15 @@ START_TEST(two_masters)
 	ck_assert(ssa_store_publish(store, bytes, other.term, other.epoch,
 				    (const char *const *)names->pdata, names->len, NULL));
 	ssa_store_close(store);
+	return other;
+}
+
+/* Two masters, each with the other's epochs in its store: the one that publishes last wins. */
+START_TEST(two_masters)
+{
+	struct scenario *s = up("fattree:4", "");
+	struct ssa_manifest first = read_manifest(), other = publish_as_other(&first), now;
+
 	scenario_set_links(s, scenario_node(s, "host-7"), false);
 	scenario_converge(s, 60);
 	now = read_manifest();
@@ -392,6 +401,89 @@ START_TEST(two_masters)
 	ck_assert_uint_gt(now.term, other.term);
 	ck_assert_uint_eq(now.epoch, other.epoch + 1);
 	scenario_check_log(s, "another SM has published too", true);
+	scenario_free(s);
+}
+END_TEST
+
+static void pulse_as_other(const struct ssa_manifest *other, uint64_t time_us)
+{
+	const struct ssa_alive alive = {other->term, other->epoch, time_us};
+	g_autofree char *uri = g_strdup_printf("files:%s", directory);
+	g_autofree char *text = ssa_alive_text(&alive, other->prefix, NULL);
+	const struct ssa_store_options options = {.writes = true};
+	struct ssa_store *store = ssa_store_open(uri, other->prefix, &options, NULL);
+
+	ck_assert(ssa_store_set_pulse(store, text, NULL));
+	ssa_store_close(store);
+}
+
+/* This SM has published again, and its pulse is of that epoch. */
+static void expect_own(const struct ssa_manifest *first, uint64_t term)
+{
+	struct ssa_manifest now = read_manifest();
+	struct ssa_alive alive;
+
+	ck_assert_uint_eq(now.sm_guid, first->sm_guid);
+	ck_assert_uint_gt(now.term, term);
+	read_pulse(&alive);
+	ck_assert_uint_eq(alive.term, now.term);
+	ck_assert_uint_eq(alive.epoch, now.epoch);
+}
+
+/*
+ * A MASTER that was stopped for a while, as a virtual machine that is moved, finds that another SM
+ * was MASTER meanwhile: as long as that says that it is, nothing is done; then hosts get an epoch
+ * of this one, though nothing has changed in the subnet.
+ */
+START_TEST(stopped_master)
+{
+	struct scenario *s = up("fattree:4", "");
+	struct ssa_manifest first = read_manifest(), other = publish_as_other(&first);
+	struct ssa_alive alive;
+
+	for (unsigned int i = 1; i <= 6; i++) {
+		pulse_as_other(&other, i);
+		scenario_run_ms(s, SSA_ALIVE_S * 1000);
+		ck_assert_uint_eq(read_pulse(&alive), i);
+	}
+	expect_same_epoch(&other);
+	scenario_run_ms(s, 5 * SSA_ALIVE_S * 1000);
+	expect_own(&first, other.term);
+	scenario_free(s);
+}
+END_TEST
+
+/* A store that was emptied is filled, though nothing has changed in the subnet. */
+START_TEST(emptied_store)
+{
+	struct scenario *s = up("fattree:4", "");
+	struct ssa_manifest first = read_manifest(), now;
+
+	remove_tree(directory);
+	scenario_run_ms(s, 3 * SSA_ALIVE_S * 1000);
+	expect_own(&first, first.term);
+	now = read_manifest();
+	ssa_snapshot_unref(read_snapshot(&now));
+	scenario_free(s);
+}
+END_TEST
+
+/* What could not be published is tried again, though nothing changes. */
+START_TEST(tried_again)
+{
+	g_autofree char *lock = g_build_filename(directory, "lock", NULL);
+	struct scenario *s = up("fattree:4", "");
+	struct ssa_manifest last = read_manifest();
+
+	ck_assert_int_eq(remove(lock), 0);
+	ck_assert_int_eq(g_mkdir(lock, 0700), 0);
+	scenario_set_links(s, scenario_node(s, "host-7"), false);
+	scenario_converge(s, 60);
+	scenario_run_ms(s, 3 * SSA_ALIVE_S * 1000);
+	expect_same_epoch(&last);
+	ck_assert_int_eq(remove(lock), 0);
+	scenario_run_ms(s, 2 * SSA_ALIVE_S * 1000);
+	expect_epoch(&last, "ENDPORTS PATHS REACH DESCRIPTIONS");
 	scenario_free(s);
 }
 END_TEST
@@ -461,6 +553,9 @@ int main(void)
 	tcase_add_test(tcase, takeover);
 	tcase_add_test(tcase, damaged_store);
 	tcase_add_test(tcase, two_masters);
+	tcase_add_test(tcase, stopped_master);
+	tcase_add_test(tcase, emptied_store);
+	tcase_add_test(tcase, tried_again);
 	tcase_add_test(tcase, as_the_sa_on_the_wire);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

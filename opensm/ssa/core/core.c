@@ -17,6 +17,10 @@
 #include "ssa/store/store.h"
 #include "ssa/wire/alive.h"
 
+#define OTHER_LOOKS 2u /* pulses of another SM that are missing before it is silent */
+
+/* Whose epoch the store has. */
+enum found { OWN, OF_OTHER, LOST };
 
 struct ssa_core {
 	struct context *context;
@@ -40,6 +44,8 @@ struct ssa_core {
 	uint64_t generation; /* of the subnet that it looked at last */
 	struct stat address_stat; /* of the file when it was read */
 	uint64_t pulse_us;	  /* time of day of the last pulse */
+	char *other_pulse;	  /* of the SM whose epoch the store has; NULL: none */
+	unsigned int other_looks; /* how often it has not changed */
 	uint64_t sent;		  /* octets of the chunks put for this epoch */
 	unsigned int n_sent;
 };
@@ -47,7 +53,7 @@ struct ssa_core {
 struct job {
 	struct message message;
 	struct ssa_core *core;
-	bool only_pulse; /* unless the file of addresses has changed */
+	bool only_pulse; /* unless the file of addresses has changed, or the epoch is lost */
 };
 
 /* ---- the thread ---- */
@@ -300,19 +306,71 @@ static void tell(struct ssa_core *core, const GError *error)
 }
 
 /* This SM is MASTER, and what it published last is what hosts should have. */
-static void pulse(struct ssa_core *core, unsigned int mastership)
+static void pulse(struct ssa_core *core)
 {
 	struct ssa_alive alive = {core->last.term, core->last.epoch,
 				  MAX(wall_us(), core->pulse_us + 1)};
 	g_autofree char *text = NULL;
 	g_autoptr(GError) error = NULL;
 
-	if (!core->store || core->refused || mastership != core->mastership)
-		return;
 	text = ssa_alive_text(&alive, core->last.prefix, core->key);
 	if (!ssa_store_set_pulse(core->store, text, &error)) /* hosts tell that none comes */
 		log_debug(core->context->log, "SSA: no pulse: %s", error->message);
 	core->pulse_us = alive.time_us;
+}
+
+/* Whether the SM whose epoch the store has says no more that it is MASTER. */
+static bool other_is_silent(struct ssa_core *core)
+{
+	g_autofree char *text = ssa_store_pulse(core->store, NULL);
+
+	if (g_strcmp0(text, core->other_pulse) != 0)
+		core->other_looks = 0;
+	g_free(core->other_pulse);
+	core->other_pulse = g_steal_pointer(&text);
+	return core->other_looks++ >= OTHER_LOOKS;
+}
+
+/*
+ * What the store has, as a daemon that was stopped for a while does not know what became of it:
+ * another SM may have been MASTER meanwhile. Its epoch is the one that hosts use, until it is
+ * followed by one of another term.
+ */
+static enum found look_for_own(struct ssa_core *core)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) bytes = ssa_store_manifest(core->store, &error);
+	struct ssa_manifest found;
+
+	if (bytes && ssa_manifest_parse(bytes, core->key, &found, &error)) {
+		if (ssa_manifest_compare(&found, &core->last) > 0)
+			return other_is_silent(core) ? LOST : OF_OTHER;
+		core->other_looks = 0;
+		return ssa_manifest_compare(&found, &core->last) < 0 ? LOST : OWN;
+	}
+	return g_error_matches(error, SSA_STORE_ERROR, SSA_STORE_ERROR_GONE) ? OF_OTHER : LOST;
+}
+
+/* False: there is more to do than that. */
+static bool only_pulsed(struct ssa_core *core, unsigned int mastership)
+{
+	if (!core->store || core->refused || mastership != core->mastership)
+		return false;
+	switch (look_for_own(core)) {
+	case OWN:
+		pulse(core);
+		return true;
+	case OF_OTHER:
+		return true;
+	case LOST:
+		break;
+	}
+	log_error(core->context->log,
+		  "SSA: %s does not have the epoch of this MASTER: it is published again",
+		  core->uri);
+	core->other_looks = 0;
+	core->mastership = 0;
+	return false;
 }
 
 static void work(struct ssa_core *core, bool only_pulse)
@@ -323,10 +381,8 @@ static void work(struct ssa_core *core, bool only_pulse)
 
 	if (!mastership)
 		return;
-	if (!read_addresses(core) && only_pulse) {
-		pulse(core, mastership);
+	if (!read_addresses(core) && only_pulse && only_pulsed(core, mastership))
 		return;
-	}
 	subnet = slot_take(&core->context->subnet);
 	if (!subnet)
 		return;
@@ -486,6 +542,7 @@ void ssa_core_free(struct ssa_core *core)
 		g_bytes_unref(core->key);
 	ssa_addresses_unref(core->addresses);
 	g_free(core->address_file);
+	g_free(core->other_pulse);
 	g_free(core->uri);
 	g_free(core);
 }
