@@ -170,6 +170,8 @@ START_TEST(test_usage)
 	ck_assert_int_eq(run("-r x ping"), 2);
 	ck_assert_int_eq(run("--filter=king ping"), 2);
 	ck_assert_int_eq(run("-f long nodeinfo"), 2);
+	ck_assert_int_eq(run("-n 0 verify"), 2);
+	expect(errors, "-n 0: expected a number of at least 1");
 	ck_assert_int_eq(run("-c %s/none ping", bed.directory), 2);
 	ck_assert_int_eq(run("--core redis://127.0.0.1:1 tree"), 3);
 	g_setenv("GIO_USE_TLS", "dummy", TRUE); /* as where glib-networking is missing */

@@ -190,6 +190,11 @@ static bool take_words(const struct arguments *arguments, struct admin *admin)
 		fprintf(stderr, "ssadmin: -r %s: expected d (down) or u (up)\n", recursion);
 		return false;
 	}
+	if (arguments->count < 1) {
+		fprintf(stderr, "ssadmin: -n %d: expected a number of at least 1\n",
+			arguments->count);
+		return false;
+	}
 	admin->direction = recursion ? *recursion : 0;
 	for (size_t i = 0; arguments->filter && i < G_N_ELEMENTS(filters); i++)
 		if (!strcmp(arguments->filter, filters[i].word))
@@ -221,7 +226,7 @@ static enum admin_status start(const struct arguments *arguments, int n, char **
 	struct admin admin = {.store = arguments->store,
 			      .json = arguments->json,
 			      .core = arguments->core,
-			      .count = (uint32_t)MAX(arguments->count, 1),
+			      .count = (uint32_t)arguments->count,
 			      .format = arguments->format ? arguments->format : "short"};
 	struct ssa_settings *settings;
 	enum admin_status status;
