@@ -379,6 +379,10 @@ static const char *const mistakes[][2] = {
 	{"role agent\nstore files:/x\ntls_cert /c\n", "tls_cert and tls_key: expected both"},
 	{"role agent\nstore files:/x\nfoo 1\n", "'foo': expected an option of ssa.conf(5)"},
 	{"role agent\ncore http://h\n", "ssa.conf:2: core: found 'http://h', expected redis://"},
+	{"role agent\ncore redis://\n", "ssa.conf:2: core: found 'redis://', expected redis://"},
+	{"role agent\nparent redis://h:0\n", "ssa.conf:2: parent: found 'redis://h:0'"},
+	{"role access\nserver redis://[::1\n", "ssa.conf:2: server: found 'redis://[::1'"},
+	{"role agent\ncore redis://u:secret@h\n", "has a password, which others can see"},
 	{"role access\naddress here\n", "ssa.conf:2: address: found 'here', expected HOST:PORT"},
 };
 
@@ -391,6 +395,7 @@ START_TEST(test_mistakes)
 	ck_assert_ptr_null(settings);
 	ck_assert_msg(strstr(error->message, mistakes[_i][1]), "'%s', expected '%s' in it",
 		      error->message, mistakes[_i][1]);
+	ck_assert_ptr_null(strstr(error->message, "secret"));
 }
 END_TEST
 

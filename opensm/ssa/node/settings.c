@@ -8,6 +8,7 @@
 
 #include "client/config_file.h"
 #include "complib/file.h"
+#include "ssa/store/connect.h"
 
 #define DEFAULT_PREFIX UINT64_C(0xFE80000000000000)
 #define KEY_MAX 1024u
@@ -26,9 +27,21 @@ static bool take_role(const char *text, void *into, const void *unused)
 	return role != 0;
 }
 
+static bool has_password(const char *text)
+{
+	const char *user = strstr(text, "://"), *at = strrchr(text, '@');
+
+	return user && at > user && memchr(user + 3, ':', (size_t)(at - user) - 3);
+}
+
+/* One with a password is refused by check(), which does not show it. */
 static bool is_redis(const char *text)
 {
-	return g_str_has_prefix(text, "redis://") || g_str_has_prefix(text, "rediss://");
+	struct ssa_redis redis;
+	bool good = ssa_redis_parse(&redis, text, NULL) || has_password(text);
+
+	ssa_redis_clear(&redis);
+	return good;
 }
 
 static bool take_files(const char *text, void *into, const void *unused)
@@ -202,6 +215,26 @@ static void check_found(const struct ssa_settings *settings, const char *name, G
 			       "password_file, or any port of the subnet could be told it");
 }
 
+static void check_uri(const char *uri, const char *name, GString *mistakes)
+{
+	g_autoptr(GError) error = NULL;
+	struct ssa_redis redis;
+
+	if (uri && !ssa_redis_parse(&redis, uri, &error))
+		config_mistake(mistakes, name, 0, "%s", error->message);
+	if (uri)
+		ssa_redis_clear(&redis);
+}
+
+static void check_uris(const struct ssa_settings *settings, const char *name, GString *mistakes)
+{
+	check_uri(settings->server, name, mistakes);
+	for (guint i = 0; i < settings->cores->len; i++)
+		check_uri(settings->cores->pdata[i], name, mistakes);
+	for (guint i = 0; i < settings->parents->len; i++)
+		check_uri(settings->parents->pdata[i], name, mistakes);
+}
+
 static bool check(const struct ssa_settings *settings, const char *name, GError **error)
 {
 	const unsigned int servers = SSA_ROLE_CORE | SSA_ROLE_DISTRIBUTION | SSA_ROLE_ACCESS;
@@ -222,6 +255,7 @@ static bool check(const struct ssa_settings *settings, const char *name, GError 
 									 : "access");
 	if (ssa_settings_finds_cores(settings))
 		check_found(settings, name, mistakes);
+	check_uris(settings, name, mistakes);
 	if (settings->parents->len > 2)
 		config_mistake(mistakes, name, 0, "parent: expected at most two");
 	if (!settings->cert_file != !settings->tls_key_file)
