@@ -261,6 +261,70 @@ START_TEST(test_missing_chunk)
 }
 END_TEST
 
+/* An epoch without its chunks is not a store that has none yet, also for an agent that has none. */
+START_TEST(test_missing_chunks_of_the_first_epoch)
+{
+	g_autofree char *chunks = NULL, *moved = NULL;
+	g_autoptr(GError) error = NULL;
+
+	begin(NULL);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	chunks = g_build_filename(bed.directory, "store", "chunks", NULL);
+	moved = g_build_filename(bed.directory, "moved", NULL);
+	ck_assert_int_eq(rename(chunks, moved), 0);
+	ck_assert_int_eq(ssa_agent_update(agent, store, &error), SSA_UPDATE_FAILED);
+	ck_assert(g_error_matches(error, SSA_STORE_ERROR, SSA_STORE_ERROR_GONE));
+	end();
+}
+END_TEST
+
+/* A torn manifest is told with the store that has it. */
+START_TEST(test_which_store)
+{
+	g_autofree char *manifest = NULL;
+
+	begin(NULL);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	manifest = g_build_filename(bed.directory, "store", "manifest", NULL);
+	ck_assert_int_eq(truncate(manifest, 100), 0);
+	update_fails(bed.uri);
+	end();
+}
+END_TEST
+
+/* A file that was removed or cut off is written again, and not told to be current as it is. */
+START_TEST(test_file_is_restored)
+{
+	begin(NULL);
+	node_bed_publish(&bed, bed.uri, 5, 1);
+	update();
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_int_eq(remove(file), 0);
+		ssa_agent_confirm(agent);
+		ck_assert_uint_eq(epoch_of_file(), 1);
+		ck_assert_int_eq(truncate(file, 0), 0);
+		ssa_agent_confirm(agent);
+		ck_assert_uint_eq(epoch_of_file(), 1);
+		ssa_agent_free(agent);
+		start_agent(); /* with what is in the file */
+		ck_assert_ptr_nonnull(ssa_agent_snapshot(agent));
+	}
+	end();
+}
+END_TEST
+
+/* A FIFO in place of the file is not opened, which could take for ever. */
+START_TEST(test_fifo)
+{
+	begin(NULL);
+	ssa_agent_free(agent);
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	start_agent();
+	ck_assert_ptr_null(ssa_agent_snapshot(agent));
+	end();
+}
+END_TEST
+
 START_TEST(test_broken_file)
 {
 	begin(NULL);
@@ -490,6 +554,10 @@ TEST_SUITE
 	tcase_add_test(refusals, test_keys);
 	tcase_add_test(refusals, test_other_subnet);
 	tcase_add_test(refusals, test_missing_chunk);
+	tcase_add_test(refusals, test_missing_chunks_of_the_first_epoch);
+	tcase_add_test(refusals, test_which_store);
+	tcase_add_test(refusals, test_file_is_restored);
+	tcase_add_test(refusals, test_fifo);
 	tcase_add_test(refusals, test_broken_file);
 	tcase_add_test(refusals, test_file_cannot_be_written);
 	tcase_add_test(refusals, test_only_a_pulse_confirms);

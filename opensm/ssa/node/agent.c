@@ -15,6 +15,7 @@ struct ssa_agent {
 	struct ssa_agent_config config;
 	char *file;
 	struct ssa_snapshot *snapshot;
+	struct stat written; /* the file, when it had the snapshot */
 	bool joined;	    /* for the ports of the configuration, in this process */
 	GHashTable *frames; /* GBytes by name: those that the last epoch uses, and newer ones */
 	uint64_t fetched;
@@ -73,19 +74,59 @@ static bool same_octets(const struct ssa_snapshot *a, const struct ssa_snapshot 
 	return a && b && g_bytes_equal(a->bytes, b->bytes);
 }
 
-/* Its directory is on no disk, so there is nothing to wait for. */
-static bool write_file(const struct ssa_agent *agent, const struct ssa_snapshot *snapshot,
-		       GError **error)
+static bool look_at_file(const struct ssa_agent *agent, struct stat *status)
 {
-	return !agent->file ||
-	       file_replace_octets(agent->file, g_bytes_get_data(snapshot->bytes, NULL),
-				   g_bytes_get_size(snapshot->bytes), 0644, false, error);
+	return stat(agent->file, status) == 0 && S_ISREG(status->st_mode);
+}
+
+/* Its directory is on no disk, so there is nothing to wait for. */
+static bool write_file(struct ssa_agent *agent, const struct ssa_snapshot *snapshot, GError **error)
+{
+	if (!agent->file)
+		return true;
+	memset(&agent->written, 0, sizeof(agent->written));
+	if (!file_replace_octets(agent->file, g_bytes_get_data(snapshot->bytes, NULL),
+				 g_bytes_get_size(snapshot->bytes), 0644, false, error))
+		return false;
+	look_at_file(agent, &agent->written);
+	return true;
+}
+
+/* Whether the file is the one that was written: it may have been removed, or cut off. */
+static bool is_as_written(const struct ssa_agent *agent)
+{
+	const struct stat *old = &agent->written;
+	struct stat now;
+
+	return look_at_file(agent, &now) && now.st_dev == old->st_dev &&
+	       now.st_ino == old->st_ino && now.st_size == old->st_size;
 }
 
 void ssa_agent_confirm(struct ssa_agent *agent)
 {
-	if (agent->snapshot && agent->file && utimensat(AT_FDCWD, agent->file, NULL, 0) < 0)
+	g_autoptr(GError) error = NULL;
+
+	if (!agent->snapshot || !agent->file)
+		return;
+	if (!is_as_written(agent))
+		write_file(agent, agent->snapshot, &error);
+	else if (utimensat(AT_FDCWD, agent->file, NULL, 0) < 0)
 		say(LOG_ERR, "%s: %s", agent->file, g_strerror(errno));
+	if (error)
+		say(LOG_ERR, "%s", error->message);
+}
+
+/* Not mapped: a file that is cut off would end this process. */
+static struct ssa_snapshot *read_file(const char *file, GError **error)
+{
+	g_autoptr(GBytes) bytes = NULL;
+	char *octets;
+	gsize length;
+
+	if (!g_file_get_contents(file, &octets, &length, error))
+		return NULL;
+	bytes = g_bytes_new_take(octets, length);
+	return ssa_snapshot_open(bytes, error);
 }
 
 static void take_file(struct ssa_agent *agent)
@@ -93,9 +134,9 @@ static void take_file(struct ssa_agent *agent)
 	g_autoptr(GError) error = NULL;
 	struct ssa_snapshot *snapshot;
 
-	if (!agent->file || !g_file_test(agent->file, G_FILE_TEST_EXISTS))
+	if (!agent->file || !look_at_file(agent, &agent->written))
 		return;
-	snapshot = ssa_snapshot_map(agent->file, &error);
+	snapshot = read_file(agent->file, &error);
 	if (snapshot && snapshot->prefix == agent->config.prefix)
 		agent->snapshot = g_steal_pointer(&snapshot);
 	else
@@ -181,12 +222,15 @@ static enum ssa_update join(struct ssa_agent *agent, struct ssa_store *store,
 	return update;
 }
 
-static enum ssa_update try_update(struct ssa_agent *agent, struct ssa_store *store, GError **error)
+/* found: whether there is a manifest. */
+static enum ssa_update try_update(struct ssa_agent *agent, struct ssa_store *store, bool *found,
+				  GError **error)
 {
 	g_autoptr(GBytes) bytes = ssa_store_manifest(store, error);
 	struct ssa_manifest manifest;
 	int order = 1;
 
+	*found = bytes != NULL;
 	if (!bytes || !ssa_manifest_parse(bytes, agent->config.key, &manifest, error))
 		return SSA_UPDATE_FAILED;
 	if (manifest.prefix != agent->config.prefix) {
@@ -210,18 +254,33 @@ static enum ssa_update try_update(struct ssa_agent *agent, struct ssa_store *sto
 	return order == 0 && agent->joined ? SSA_UPDATE_SAME : join(agent, store, &manifest, error);
 }
 
+/*
+ * What is wrong with an epoch is told with its store. An epoch without its chunks is broken, unlike
+ * a store that has none yet.
+ */
+static void tell_store(struct ssa_store *store, bool found, GError *problem)
+{
+	if (problem->domain == SSA_WIRE_ERROR && !strstr(problem->message, ssa_store_uri(store)))
+		g_prefix_error(&problem, "%s: ", ssa_store_uri(store));
+	if (found && g_error_matches(problem, SSA_STORE_ERROR, SSA_STORE_ERROR_ABSENT))
+		problem->code = SSA_STORE_ERROR_GONE;
+}
+
 enum ssa_update ssa_agent_update(struct ssa_agent *agent, struct ssa_store *store, GError **error)
 {
 	GError *problem = NULL;
 	enum ssa_update update = SSA_UPDATE_FAILED;
+	bool found;
 
 	for (unsigned int i = 0; i < TRIES && update == SSA_UPDATE_FAILED; i++) {
 		g_clear_error(&problem);
-		update = try_update(agent, store, &problem);
+		update = try_update(agent, store, &found, &problem);
 		if (problem && !g_error_matches(problem, SSA_STORE_ERROR, SSA_STORE_ERROR_ABSENT))
 			break;
 	}
-	if (problem)
+	if (problem) {
+		tell_store(store, found, problem);
 		g_propagate_error(error, problem);
+	}
 	return update;
 }
