@@ -864,6 +864,7 @@ START_TEST(options)
 	unlink(file);
 	acm_options_read(&read, file);
 	ck_assert_uint_eq(read.snapshots->len, 1);
+	ck_assert_str_eq(read.snapshots->pdata[0], "/run/opensm-ssa/snapshot");
 	ck_assert_uint_eq(read.max_age_s, 3600);
 	acm_options_clear(&read);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PREFIX "ssa_"
-#define SNAPSHOT OSM_CACHE_DIR "/ssa/snapshot"
+#define SNAPSHOT "/run/opensm-ssa/snapshot" /* as opensm-ssa writes it by default */
 #define MAX_AGE_S 3600
 #define MAX_AGE_LIMIT_S (365 * 24 * 3600)
 #define LINE_MAX_OCTETS 4096
