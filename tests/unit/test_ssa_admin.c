@@ -210,6 +210,8 @@ START_TEST(test_nodes)
 	agent_text = g_strdup_printf("role agent\ncore %s\nport_guid %016" G_GINT64_MODIFIER
 				     "x\nsnapshot %s/s\n",
 				     uri, ssa_tables_guid(HOST), bed.directory);
+	ck_assert_int_eq(run("--core %s ping", uri), 3); /* Redis answers, but no core is there */
+	expect(errors, "no core has told of its nodes");
 	core = start(&core_settings, core_text);
 	agent = start(&agent_settings, agent_text);
 	ck_assert(node_bed_wait(run("--core %s tree", uri) == 0 &&

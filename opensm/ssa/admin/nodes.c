@@ -59,7 +59,13 @@ static bool view_open(struct view *view, const struct admin *admin, GError **err
 		g_propagate_error(error, problem);
 		return false;
 	}
-	view->nodes = ssa_tree_parse(text ? text : "");
+	if (!text) {
+		g_set_error(error, SSA_STORE_ERROR, SSA_STORE_ERROR_ABSENT,
+			    "%s: no core has told of its nodes for %u s",
+			    ssa_remote_uri(view->core), SSA_JOIN_KEPT_S);
+		return false;
+	}
+	view->nodes = ssa_tree_parse(text);
 	return true;
 }
 

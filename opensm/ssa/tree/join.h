@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define SSA_JOIN_PERIOD_S 60u
-#define SSA_JOIN_KEPT_S 180u /* a node that is silent that long is forgotten */
+#define SSA_JOIN_KEPT_S 180u /* as long a silent node is known, and what a core tells of nodes */
 #define SSA_JOIN_TEXT_MAX 4096u
 #define SSA_JOIN_ADDRESS 128
 

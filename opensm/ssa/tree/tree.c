@@ -213,7 +213,7 @@ static bool write_list(struct ssa_tree *tree, const struct ssa_tree_node *nodes,
 		g_strlcpy(node.address, known->join.address, sizeof(node.address));
 		ssa_tree_append(text, &node);
 	}
-	return ssa_remote_set(tree->writer, key, text->str, 0, error);
+	return ssa_remote_set(tree->writer, key, text->str, SSA_JOIN_KEPT_S, error);
 }
 
 static bool settle(struct ssa_tree *tree, GError **error)
