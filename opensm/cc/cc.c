@@ -168,10 +168,13 @@ static void on_sm_state(void *arg, uint64_t state)
 {
 	struct cc *cc = arg;
 
-	if (state == IBA_SM_MASTER)
-		cc->changed |= cc->order->len != 0;
-	else
+	if (state != IBA_SM_MASTER) {
 		cc_round_cancel(cc);
+		return;
+	}
+	cc->changed |= cc->order->len != 0;
+	for (guint i = 0; i < cc->order->len; i++) /* another SM may have set them since */
+		cc_agent_forget(cc->order->pdata[i]);
 }
 
 static void on_adopted(void *arg, uint64_t value)

@@ -52,6 +52,7 @@ struct cc {
 	uint64_t traps;
 	uint16_t trap_from;
 	struct bucket trap_lines; /* of the log */
+	struct bucket trap_turns; /* all others are only repressed */
 
 	/* memory.c */
 	char *file; /* NULL: nothing is kept */

@@ -6,6 +6,7 @@
 
 #define IN_FLIGHT_MAX 64 /* of the window of mad_ask(), which others use as well */
 #define TIMEOUT_MAX_MS 10000
+#define SETTINGS_SPARE 64
 #define RETRY_TOGETHER_NS NS_PER_S /* pauses that end within that are over together */
 #define RESP_TIME_NS UINT64_C(4096)
 
@@ -348,6 +349,13 @@ static void warn(struct cc *cc)
 		log_error(cc->context->log, "congestion_control: %s", (char *)warnings->pdata[i]);
 }
 
+/* Settings that no agent has any more are dropped; those that agents have are kept twice then. */
+static void share_anew(struct cc *cc)
+{
+	if (g_hash_table_size(cc->plan.settings) > 2 * cc->order->len + SETTINGS_SPARE)
+		g_hash_table_remove_all(cc->plan.settings);
+}
+
 static bool may_begin(const struct cc *cc)
 {
 	if (atomic_load(&cc->context->sm_state) != IBA_SM_MASTER || cc->context->gets_only)
@@ -378,6 +386,7 @@ void cc_round_want(struct cc *cc)
 	place_agents(cc, round->subnet->fabric);
 	warn(cc);
 	key_ring_again(cc->plan.keys);
+	share_anew(cc);
 	for (guint i = 0; i < cc->order->len; i++)
 		if (((struct cc_agent *)cc->order->pdata[i])->lid)
 			cc_agent_begin(cc->order->pdata[i], &cc->plan);

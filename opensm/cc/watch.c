@@ -167,13 +167,16 @@ static void take_trap(struct cc *cc, const struct vendor_mad *mad)
 {
 	struct iba_sa_notice notice;
 	struct iba_trap_cc_key details;
-	struct cc_agent *agent = agent_at(cc, mad->remote.lid);
+	struct cc_agent *agent;
 
+	cc->traps++;
+	if (!bucket_take(&cc->trap_turns, actor_now(cc->actor)))
+		return;
+	agent = agent_at(cc, mad->remote.lid);
 	wire_decode(&iba_sa_notice_type, mad->data + IBA_CC_DATA_OFFSET, &notice);
 	wire_decode(&iba_trap_cc_key_type, notice.notice.data_details, &details);
 	if (!agent || notice.notice.trap_number != IBA_CC_TRAP_BAD_CC_KEY)
 		return;
-	cc->traps++;
 	cc->trap_from = details.slid;
 	if (bucket_take(&cc->trap_lines, actor_now(cc->actor)))
 		log_error(cc->context->log,
@@ -216,6 +219,7 @@ void cc_watch_init(struct cc *cc)
 
 	cc->events = g_array_new(FALSE, FALSE, sizeof(struct cc_event));
 	bucket_init(&cc->trap_lines, 1, 5);
+	bucket_init(&cc->trap_turns, 100, 100);
 	timer_init(&cc->poll, cc->actor, on_poll);
 	mad_serve(cc->mad, IBA_CLASS_CC, &client);
 }
