@@ -5,7 +5,7 @@
 
 #include "complib/actor.h"
 
-#define FAILURES_MAX 3 /* in a row; then a pause */
+#define FAILURES_MAX 3 /* of a round; then a pause */
 #define UNEQUAL_MAX 3
 #define PAUSE_NS (30 * NS_PER_S) /* doubled with each pause */
 #define PAUSES_MAX 7		 /* 64 minutes */
@@ -572,7 +572,6 @@ static void settle(struct cc_agent *agent, const struct cc_plan *plan)
 void cc_agent_answer(struct cc_agent *agent, const struct cc_plan *plan, const struct cc_step *step,
 		     const uint8_t *data)
 {
-	agent->failures = 0;
 	switch (step->question) {
 	case CC_ASK_KEY:
 		take_key_info(agent, plan, step, data);

@@ -86,7 +86,7 @@ struct cc_agent {
 	uint64_t since_ns;  /* in this state */
 	uint16_t attribute; /* CC_REFUSED, CC_UNSUPPORTED: of this */
 	uint16_t status;
-	uint8_t failures;   /* in a row, of this round */
+	uint8_t failures;   /* of this round: a key that it tells does not make up for them */
 	uint8_t unequal;    /* Sets after which a piece was another one */
 	uint8_t pauses;	    /* in a row */
 	bool paused;	    /* not asked before */

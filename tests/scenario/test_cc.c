@@ -176,6 +176,14 @@ static uint64_t all_requests(void)
 	return n;
 }
 
+static void answer(unsigned int node, uint16_t attribute, uint8_t method, enum sim_cc_answer how,
+		   uint16_t status)
+{
+	const struct sim_cc_rule rule = {attribute, method, how, status};
+
+	ck_assert(sim_cc_answer(s->sim, node, &rule));
+}
+
 /* Lines for keys of ports. */
 static char *per_port(void)
 {
@@ -360,14 +368,6 @@ END_TEST
 
 /* ---- agents that are otherwise ---- */
 
-static void answer(unsigned int node, uint16_t attribute, uint8_t method, enum sim_cc_answer how,
-		   uint16_t status)
-{
-	const struct sim_cc_rule rule = {attribute, method, how, status};
-
-	ck_assert(sim_cc_answer(s->sim, node, &rule));
-}
-
 /* It has no such agent: a state, which ends when the operator says so. */
 START_TEST(unsupported)
 {
@@ -407,6 +407,23 @@ START_TEST(refusals)
 	sim_cc_set_default(s->sim, host);
 	scenario_run_ms(s, 120 * 1000);
 	ck_assert_int_eq(state_of(host), CC_RIGHT);
+}
+END_TEST
+
+/* It tells its key, but nothing about one attribute: others do not wait for it. */
+START_TEST(silent_about_one_attribute)
+{
+	answer(host, IBA_ATTR_CA_CONGESTION_SETTING, IBA_METHOD_GET, SIM_CC_SILENCE, 0);
+	answer(leaf, IBA_ATTR_SWITCH_CONGESTION_SETTING, IBA_METHOD_SET, SIM_CC_SILENCE, 0);
+	start(STANDARD "cc_key_mode set\ncc_key 0x1234\n");
+	scenario_run_ms(s, 60 * 1000);
+	ck_assert_int_eq(state_of(host), CC_SILENT);
+	ck_assert_int_eq(state_of(leaf), CC_SILENT);
+	ck_assert_int_eq(state_of(spine), CC_RIGHT);
+	sim_cc_set_default(s->sim, host);
+	sim_cc_set_default(s->sim, leaf);
+	scenario_run_ms(s, 120 * 1000);
+	expect_all_right();
 }
 END_TEST
 
@@ -656,6 +673,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(agents, setup, teardown);
 	tcase_add_test(agents, unsupported);
 	tcase_add_test(agents, refusals);
+	tcase_add_test(agents, silent_about_one_attribute);
 	tcase_add_test(agents, before_the_errata);
 	tcase_add_test(agents, restarts);
 	suite_add_tcase(suite, agents);
