@@ -179,7 +179,7 @@ static bool key_is_right(const struct cc_agent *agent, const struct cc_plan *pla
 		return true;
 	if (agent->key != key_wanted(agent, plan))
 		return false;
-	return !keys_are_given(agent, plan) ||
+	return !agent->key || !keys_are_given(agent, plan) ||
 	       (agent->key_protect == options->cc_key_protect_bit &&
 		agent->key_lease == options->cc_key_lease_period);
 }

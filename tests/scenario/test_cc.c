@@ -518,6 +518,19 @@ START_TEST(foreign_keys)
 }
 END_TEST
 
+/* With a cc_key of 0 there is nothing to protect or to lease. */
+START_TEST(no_key_for_all)
+{
+	start(STANDARD "cc_key_mode set\ncc_key 0x1234\n");
+	ck_assert_uint_eq(view(host).key.cc_key, 0x1234);
+	reread(STANDARD "cc_key_mode set\ncc_key 0\n");
+	expect_all_right();
+	ck_assert_uint_eq(view(host).key.cc_key, 0);
+	ck_assert_uint_eq(
+		sim_cc_requests(s->sim, host, IBA_ATTR_CONGESTION_KEY_INFO, IBA_METHOD_SET), 2);
+}
+END_TEST
+
 START_TEST(rotation)
 {
 	g_autofree char *conf = per_port();
@@ -680,6 +693,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(key_cases, setup, teardown);
 	tcase_add_test(key_cases, keys);
 	tcase_add_test(key_cases, foreign_keys);
+	tcase_add_test(key_cases, no_key_for_all);
 	tcase_add_test(key_cases, rotation);
 	tcase_add_test(key_cases, logs);
 	tcase_add_test(key_cases, counters);
