@@ -381,6 +381,7 @@ void cc_free(struct cc *cc)
 	g_free(cc->finish);
 	g_queue_clear(&cc->round.ready);
 	g_clear_pointer(&cc->round.subnet, subnet_unref);
+	g_clear_pointer(&cc->round.options, options_unref);
 	cc_memory_clear(cc);
 	cc_watch_clear(cc);
 	g_ptr_array_unref(cc->order);

@@ -22,6 +22,7 @@ struct cc_round {
 	uint64_t number;
 	enum cc_pass pass;
 	struct subnet *subnet;
+	struct options *options;
 	GQueue ready; /* struct cc_agent */
 	unsigned int in_flight, in_flight_max;
 	uint64_t began_ns, mads;

@@ -42,6 +42,23 @@ static unsigned int data_offset(const struct cc_step *step)
 	return step->question == CC_ASK_LOG ? IBA_CC_LOG_DATA_OFFSET : IBA_CC_DATA_OFFSET;
 }
 
+static void take(struct cc *cc, const struct request *request, const uint8_t *data)
+{
+	const struct mad_ask *ask = &request->ask;
+	struct cc_agent *agent = request->agent;
+
+	if (ask->result == MAD_OK && request->step.question == CC_ASK_LOG)
+		cc_take_log(cc, agent, data);
+	if (ask->result == MAD_OK)
+		cc_agent_answer(agent, &cc->plan, &request->step, data);
+	else if (ask->result == MAD_STATUS)
+		cc_agent_refusal(agent, &cc->plan, &request->step, ask->status);
+	else if (ask->result == MAD_TIMEOUT)
+		cc_agent_silence(agent, &cc->plan, &request->step);
+	else if (request->step.question == CC_GIVE_KEY)
+		agent->knows_key = false; /* cancelled: it may have arrived */
+}
+
 static void on_done(struct mad_ask *ask)
 {
 	struct request *request = (struct request *)ask;
@@ -54,16 +71,10 @@ static void on_done(struct mad_ask *ask)
 	cc->round.mads += ask->sent;
 	agent->in_flight = false;
 	cc->plan.now_ns = actor_now(cc->actor);
-	if (ask->result == MAD_OK && request->step.question == CC_ASK_LOG)
-		cc_take_log(cc, agent, data);
-	if (ask->result == MAD_OK)
-		cc_agent_answer(agent, &cc->plan, &request->step, data);
-	else if (ask->result == MAD_STATUS)
-		cc_agent_refusal(agent, &cc->plan, &request->step, ask->status);
-	else if (ask->result == MAD_TIMEOUT)
-		cc_agent_silence(agent, &cc->plan, &request->step);
-	else if (request->step.question == CC_GIVE_KEY)
-		agent->knows_key = false; /* cancelled: it may have arrived */
+	if (cc->round.runs)
+		take(cc, request, data);
+	else /* the round was cancelled, and its plan is gone; but this answer was on its way */
+		cc_agent_forget(agent);
 	cc->changed |= request->step.question == CC_GIVE_KEY;
 	g_free(request);
 	if (is_current)
@@ -184,6 +195,15 @@ static void start_timers(struct cc *cc)
 		timer_stop(&cc->retry);
 }
 
+/* The options as they were when the round began: they may be read again while it runs. */
+static void drop_plan(struct cc *cc)
+{
+	g_clear_pointer(&cc->round.subnet, subnet_unref);
+	g_clear_pointer(&cc->round.options, options_unref);
+	cc->plan.fabric = NULL;
+	cc->plan.options = NULL;
+}
+
 static void end(struct cc *cc)
 {
 	struct cc_round *round = &cc->round;
@@ -194,8 +214,7 @@ static void end(struct cc *cc)
 	if (cc->changed)
 		cc_memory_save(cc);
 	cc_publish(cc);
-	g_clear_pointer(&round->subnet, subnet_unref);
-	cc->plan.fabric = NULL;
+	drop_plan(cc);
 	start_timers(cc);
 	if (wanted)
 		cc_round_want(cc);
@@ -327,7 +346,8 @@ static void take_plan(struct cc *cc)
 	struct cc_plan *plan = &cc->plan;
 	struct cc_size size = cc_size_of(subnet->fabric);
 
-	plan->options = cc->options;
+	cc->round.options = options_ref(cc->options);
+	plan->options = cc->round.options;
 	plan->on = cc->options->congestion_control;
 	plan->fabric = subnet->fabric;
 	plan->keeps = cc->file != NULL;
@@ -405,7 +425,6 @@ void cc_round_cancel(struct cc *cc)
 	round->runs = round->wanted = false;
 	while (!g_queue_is_empty(&round->ready))
 		((struct cc_agent *)g_queue_pop_head(&round->ready))->queued = false;
-	g_clear_pointer(&round->subnet, subnet_unref);
-	cc->plan.fabric = NULL;
+	drop_plan(cc);
 	cc_round_ended(cc);
 }

@@ -531,6 +531,25 @@ START_TEST(no_key_for_all)
 }
 END_TEST
 
+/* The round that runs goes by the options with which it began, and another one follows. */
+START_TEST(reread_in_a_round)
+{
+	g_autofree char *conf = per_port();
+
+	start("sweep_interval 1000\n");
+	sim_cc_silence(s->sim, host, 2 * NS_PER_S);
+	scenario_conf(s, conf);
+	ck_assert(daemon_reread_logged(s->daemon));
+	scenario_run_ms(s, 500);
+	for (unsigned int i = 0; i < 3; i++)
+		reread(STANDARD);
+	scenario_run_ms(s, 60 * 1000);
+	expect_all_right();
+	ck_assert_uint_eq(view(host).key.cc_key, 0);
+	ck_assert_uint_eq(view(leaf).key.cc_key, 0);
+}
+END_TEST
+
 START_TEST(rotation)
 {
 	g_autofree char *conf = per_port();
@@ -694,6 +713,7 @@ static Suite *suite(void)
 	tcase_add_test(key_cases, keys);
 	tcase_add_test(key_cases, foreign_keys);
 	tcase_add_test(key_cases, no_key_for_all);
+	tcase_add_test(key_cases, reread_in_a_round);
 	tcase_add_test(key_cases, rotation);
 	tcase_add_test(key_cases, logs);
 	tcase_add_test(key_cases, counters);
