@@ -480,14 +480,20 @@ static void take_info(struct cc_agent *agent, const struct cc_plan *plan, const 
 
 /*
  * What is as wanted already was set by another SM of the subnet. What the device had before that is
- * unknown, and taken to be the state after a reset.
+ * unknown, and taken to be the state after a reset; but what is not wanted at all is its own.
  */
 static void note_original(struct cc_agent *agent, const struct cc_plan *plan)
 {
-	const uint8_t zeros[CC_OCTETS_MAX] = {0};
-	g_autoptr(GBytes) reset = keep(plan, zeros, octets_of(agent, agent->n_read));
+	uint8_t octets[CC_OCTETS_MAX];
+	size_t length = octets_of(agent, agent->n_read);
+	g_autoptr(GBytes) original = NULL;
 
-	set_bytes(&agent->original, first_wrong(agent) < agent->n_wanted ? agent->has : reset);
+	memcpy(octets, data_of(agent->has), length);
+	if (agent->wanted && first_wrong(agent) == agent->n_wanted)
+		cc_settings_without(agent->is_switch, data_of(agent->wanted), agent->n_read,
+				    octets);
+	original = keep(plan, octets, length);
+	set_bytes(&agent->original, original);
 	agent->saved = false;
 }
 

@@ -328,6 +328,32 @@ unsigned int cc_settings_again(bool is_switch, const uint8_t *had, unsigned int 
 	return pieces;
 }
 
+/* ControlMap bits and the octets that they stand for (A10.4.3.6). */
+static const struct {
+	uint8_t map, at, n;
+} switch_fields[] = {
+	{MAP_VICTIM, 4, MASK_OCTETS}, {MAP_CREDIT, 36, MASK_OCTETS}, {MAP_THRESHOLD, 68, 2},
+	{MAP_STARVATION, 70, 4},      {MAP_MARKING, 74, 2},
+};
+
+void cc_settings_without(bool is_switch, const uint8_t *wanted, unsigned int pieces,
+			 uint8_t *octets)
+{
+	unsigned int map = (unsigned int)wanted[2] << 8 | wanted[3]; /* of both, the low half */
+
+	if (is_switch) {
+		for (unsigned int i = 0; i < G_N_ELEMENTS(switch_fields); i++)
+			if (map & switch_fields[i].map)
+				memset(octets + switch_fields[i].at, 0, switch_fields[i].n);
+		return;
+	}
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (map >> sl & 1)
+			memset(octets + 4 + 8 * sl, 0, 8);
+	put16(octets, 0);
+	memset(octets + cc_piece_at(1), 0, cc_piece_at(pieces) - cc_piece_at(1));
+}
+
 /* ---- comparing ---- */
 
 static bool switch_is(const struct iba_switch_congestion_setting *a,

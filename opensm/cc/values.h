@@ -68,6 +68,13 @@ void cc_settings_of_ca(const struct cc_values *values, unsigned int blocks, uint
 unsigned int cc_settings_again(bool is_switch, const uint8_t *had, unsigned int pieces,
 			       uint8_t *octets);
 
+/*
+ * Octets (with pieces) that have what is wanted: what the wanted settings cover becomes as after a
+ * reset, the rest stays.
+ */
+void cc_settings_without(bool is_switch, const uint8_t *wanted, unsigned int pieces,
+			 uint8_t *octets);
+
 /* Where a piece of the settings is. */
 static inline unsigned int cc_piece_at(unsigned int piece)
 {

@@ -348,6 +348,24 @@ START_TEST(off_restores)
 }
 END_TEST
 
+/* Classic values with ControlMap 0 do not change switches, so there is nothing to take back. */
+START_TEST(off_keeps_what_others_set)
+{
+	g_autofree struct sim_cc_view *first = NULL, *second = NULL;
+	g_autofree char *file = g_build_filename(s->cache_dir, "cc_memory", NULL);
+
+	start(STANDARD);
+	scenario_stop(s);
+	ck_assert_int_eq(remove(file), 0);
+	first = all_views();
+	start(ON "cc_ca_cong_setting_control_map 1\n");
+	expect_all_right();
+	reread("sweep_interval 1000\n");
+	second = all_views();
+	expect_same_views(second, first);
+}
+END_TEST
+
 /* By the process that comes after the one that switched it on. */
 START_TEST(off_at_the_next_start)
 {
@@ -700,6 +718,7 @@ static Suite *suite(void)
 	suite_add_tcase(suite, settings);
 	tcase_add_checked_fixture(off, setup, teardown);
 	tcase_add_test(off, off_restores);
+	tcase_add_test(off, off_keeps_what_others_set);
 	tcase_add_test(off, off_at_the_next_start);
 	suite_add_tcase(suite, off);
 	tcase_add_checked_fixture(agents, setup, teardown);
