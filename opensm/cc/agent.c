@@ -76,6 +76,13 @@ void cc_agent_forget(struct cc_agent *agent)
 	agent->paused = false;
 }
 
+void cc_agent_remember(struct cc_agent *agent, GBytes *original)
+{
+	cc_agent_forget(agent);
+	set_bytes(&agent->original, original);
+	agent->n_read = (uint8_t)MAX(g_bytes_get_size(original) / CC_CA_OCTETS, 1);
+}
+
 void cc_agent_check_key(struct cc_agent *agent)
 {
 	agent->knows_key = agent->hides_key = false;
@@ -89,6 +96,16 @@ void cc_agent_check_piece(struct cc_agent *agent)
 	agent->read &= (uint8_t)~(1u << agent->turn);
 }
 
+/* A file or another SM may say anything of it. */
+static bool may_have_had(const struct cc_agent *agent, GBytes *settings)
+{
+	gsize size = g_bytes_get_size(settings);
+
+	if (agent->is_switch)
+		return size == CC_SWITCH_OCTETS;
+	return size >= 2 * CC_CA_OCTETS && size == (gsize)agent->n_read * CC_CA_OCTETS;
+}
+
 void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_port *at = &fabric->ports[port];
@@ -99,6 +116,8 @@ void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_
 	agent->node = at->node;
 	agent->port = port;
 	agent->is_switch = node->type == IBA_NODE_SWITCH;
+	if (agent->original && !may_have_had(agent, agent->original))
+		set_bytes(&agent->original, NULL);
 	agent->lid = at->lid;
 	agent->lmc = at->lmc;
 	agent->life = node->life;

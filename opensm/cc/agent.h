@@ -120,6 +120,8 @@ void cc_agent_free(struct cc_agent *agent);
 void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_t port);
 /* All that was asked may be another: its settings are as after a reset, or someone else's. */
 void cc_agent_forget(struct cc_agent *agent);
+/* What it had before the first Set, as another process has written it down. */
+void cc_agent_remember(struct cc_agent *agent, GBytes *original);
 /* One MAD shows whether it is still as it was: its key is asked again; or a piece, in turn. */
 void cc_agent_check_key(struct cc_agent *agent);
 void cc_agent_check_piece(struct cc_agent *agent);

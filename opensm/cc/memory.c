@@ -80,10 +80,8 @@ static void take_agent(struct reading *reading, uint64_t guid, GBytes *original,
 		agent = cc_agent_of(cc, guid);
 		g_ptr_array_add(cc->order, agent);
 	}
-	if (original && !agent->original) {
-		agent->original = g_bytes_ref(original);
-		agent->n_read = (uint8_t)MAX(g_bytes_get_size(original) / CC_CA_OCTETS, 1);
-	}
+	if (original && !agent->original)
+		cc_agent_remember(agent, original);
 	if (key) {
 		agent->gave_key = true;
 		if (*key)

@@ -117,6 +117,34 @@ START_TEST(any_device)
 }
 END_TEST
 
+/* What is remembered of a CA may have the size of a switch, if the file is not ours. */
+START_TEST(memory_of_another_kind)
+{
+	static const uint8_t octets[CC_OCTETS_MAX];
+	static const size_t sizes[] = {CC_SWITCH_OCTETS, CC_CA_OCTETS, 2 * CC_CA_OCTETS,
+				       3 * CC_CA_OCTETS};
+
+	plan.on = false;
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		for (unsigned int i = 0; i < G_N_ELEMENTS(sizes); i++) {
+			g_autoptr(GBytes) settings = g_bytes_new_static(octets, sizes[i]);
+			struct cc_agent *agent;
+			bool fits;
+
+			if (!fabric_is_endport(fabric, port))
+				continue;
+			agent = cc_agent_new(0x99);
+			cc_agent_remember(agent, settings);
+			cc_agent_place(agent, fabric, port);
+			fits = agent->is_switch ? i == 0 : i >= 2;
+			ck_assert_int_eq(agent->original != NULL, fits);
+			cc_agent_begin(agent, &plan);
+			ck_assert_int_eq(agent->wanted != NULL, fits);
+			cc_agent_free(agent);
+		}
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("cc_agent");
@@ -124,6 +152,7 @@ TEST_SUITE
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, any_device, 0, 300);
+	tcase_add_test(tcase, memory_of_another_kind);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
