@@ -310,14 +310,6 @@ bool cc_agent_is_done(const struct cc_agent *agent, const struct cc_plan *plan)
 	return cc_agent_next(agent, &all).question == CC_ASK_NOTHING;
 }
 
-void cc_agent_begin(struct cc_agent *agent, const struct cc_plan *plan)
-{
-	agent->failures = agent->unequal = 0;
-	if (agent->paused && agent->retry_ns <= plan->now_ns)
-		agent->paused = agent->hides_key = false;
-	cc_agent_want(agent, plan);
-}
-
 /* ---- requests ---- */
 
 static void give_key(const struct cc_agent *agent, const struct cc_plan *plan, uint8_t *data)
@@ -585,13 +577,33 @@ static void take_read(struct cc_agent *agent, const struct cc_plan *plan, unsign
 	agent->sent &= (uint8_t)~bit;
 }
 
+/* What was left out is tried again after a pause: that it takes what it had proves nothing. */
 static void settle(struct cc_agent *agent, const struct cc_plan *plan)
 {
-	if (agent->state == CC_FICKLE || agent->paused)
+	bool done = cc_agent_is_done(agent, plan);
+
+	if (agent->paused)
 		return;
-	set_state(agent, plan, cc_agent_is_done(agent, plan) ? CC_RIGHT : CC_PENDING);
-	if (agent->state == CC_RIGHT)
+	if (agent->left_out && plan->on) {
+		if (done)
+			pause_for(agent, plan, 0);
+		return;
+	}
+	if (!done && agent->state == CC_FICKLE)
+		return;
+	set_state(agent, plan, done ? CC_RIGHT : CC_PENDING);
+	if (done)
 		agent->pauses = 0;
+}
+
+void cc_agent_begin(struct cc_agent *agent, const struct cc_plan *plan)
+{
+	agent->failures = agent->unequal = 0;
+	if (agent->paused && agent->retry_ns <= plan->now_ns)
+		agent->paused = agent->hides_key = agent->left_out = false;
+	cc_agent_want(agent, plan);
+	if (agent->state == CC_FICKLE)
+		settle(agent, plan);
 }
 
 void cc_agent_answer(struct cc_agent *agent, const struct cc_plan *plan, const struct cc_step *step,

@@ -423,8 +423,11 @@ START_TEST(refusals)
 	ck_assert_int_eq(state_of(spine), CC_FICKLE);
 	scenario_check(s);
 	sim_cc_set_default(s->sim, host);
+	sim_cc_set_default(s->sim, spine);
 	scenario_run_ms(s, 120 * 1000);
 	ck_assert_int_eq(state_of(host), CC_RIGHT);
+	ck_assert_int_eq(state_of(spine), CC_RIGHT);
+	ck_assert_uint_eq(view(spine).switch_setting.threshold, 12);
 }
 END_TEST
 
