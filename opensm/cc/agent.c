@@ -70,6 +70,7 @@ void cc_agent_forget(struct cc_agent *agent)
 {
 	agent->knows_key = agent->knows_class = agent->knows_info = false;
 	agent->lacks_key = agent->hides_key = agent->left_out = agent->lacks_log = false;
+	agent->doubted = false;
 	agent->read = agent->again = agent->sent = 0;
 	agent->trap_lid = 0;
 	agent->failures = agent->unequal = agent->pauses = 0;
@@ -547,7 +548,8 @@ static void judge(struct cc_agent *agent, const struct cc_plan *plan, unsigned i
 
 /*
  * Devices older than CC_Keys may answer a Set with what they were sent, whatever they took of it;
- * and begin to use a CACongestionSetting only with the next block of the table.
+ * and begin to use a CACongestionSetting only with the next block of the table. A device that was
+ * found without what it had answered is not believed either.
  */
 static void take_set(struct cc_agent *agent, const struct cc_plan *plan, unsigned int piece,
 		     const uint8_t *data)
@@ -558,7 +560,7 @@ static void take_set(struct cc_agent *agent, const struct cc_plan *plan, unsigne
 	take_piece(agent, plan, piece, data);
 	if (!agent->is_switch && !piece)
 		agent->again |= (uint8_t)((1u << agent->n_wanted) - 2);
-	if (!agent->lacks_key) {
+	if (!agent->lacks_key && !agent->doubted) {
 		judge(agent, plan, piece);
 		return;
 	}
@@ -572,8 +574,12 @@ static void take_read(struct cc_agent *agent, const struct cc_plan *plan, unsign
 	uint8_t bit = (uint8_t)(1u << piece);
 
 	take_piece(agent, plan, piece, data);
-	if (agent->sent & bit && agent->wanted && piece < agent->n_wanted)
-		judge(agent, plan, piece);
+	if (agent->wanted && piece < agent->n_wanted) {
+		if (agent->sent & bit)
+			judge(agent, plan, piece);
+		else if (agent->state == CC_RIGHT && !piece_is_right(agent, piece))
+			agent->doubted = true;
+	}
 	agent->sent &= (uint8_t)~bit;
 }
 

@@ -76,6 +76,7 @@ struct cc_agent {
 	GBytes *wanted;	  /* NULL: nothing is to be changed */
 	uint8_t n_wanted; /* pieces */
 	bool cut;	  /* it has no room for the whole table */
+	bool doubted;	  /* a piece was another one than it had answered to its Set */
 	bool left_out;	  /* it does not keep what it is sent: it gets back what it had */
 	/* From before the first Set; kept over restarts (memory.h): */
 	GBytes *original; /* n_read pieces; NULL: it has never been changed */

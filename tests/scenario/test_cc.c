@@ -431,6 +431,21 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* Its answer to a Set is not proof enough when it was found without the settings. */
+START_TEST(forgets)
+{
+	answer(leaf, IBA_ATTR_SWITCH_CONGESTION_SETTING, IBA_METHOD_SET, SIM_CC_FORGET, 0);
+	start(STANDARD);
+	scenario_run_ms(s, 700 * 1000);
+	ck_assert_int_eq(state_of(leaf), CC_FICKLE);
+	ck_assert_int_eq(state_of(spine), CC_RIGHT);
+	sim_cc_set_default(s->sim, leaf);
+	scenario_run_ms(s, 120 * 1000);
+	ck_assert_int_eq(state_of(leaf), CC_RIGHT);
+	ck_assert_uint_eq(view(leaf).switch_setting.threshold, 12);
+}
+END_TEST
+
 /* It tells its key, but nothing about one attribute: others do not wait for it. */
 START_TEST(silent_about_one_attribute)
 {
@@ -727,6 +742,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(agents, setup, teardown);
 	tcase_add_test(agents, unsupported);
 	tcase_add_test(agents, refusals);
+	tcase_add_test(agents, forgets);
 	tcase_add_test(agents, silent_about_one_attribute);
 	tcase_add_test(agents, before_the_errata);
 	tcase_add_test(agents, restarts);
