@@ -205,13 +205,23 @@ static void take_options(struct cc *cc)
 	cc->warned = false;
 }
 
+/* The operator has switched it on or off, and does not want to wait. */
+static void end_pauses(struct cc *cc)
+{
+	for (guint i = 0; i < cc->order->len; i++)
+		((struct cc_agent *)cc->order->pdata[i])->retry_ns = 0;
+}
+
 static void on_options_changed(void *arg, uint64_t value)
 {
 	struct cc *cc = arg;
+	bool was_on = cc->options->congestion_control;
 
 	(void)value;
 	options_unref(cc->options);
 	cc->options = slot_take(&cc->context->options);
+	if (cc->options->congestion_control != was_on)
+		end_pauses(cc);
 	take_options(cc);
 	cc_round_want(cc);
 }

@@ -366,6 +366,21 @@ START_TEST(off_keeps_what_others_set)
 }
 END_TEST
 
+/* A pause may be long, but is over when the operator switches it off. */
+START_TEST(off_ends_pauses)
+{
+	start(STANDARD);
+	answer(host, 0, 0, SIM_CC_SILENCE, 0);
+	reread(ON "cc_profile gentle\n");
+	cc_ask_again(daemon_cc(s->daemon));
+	scenario_run_ms(s, 1000 * 1000);
+	ck_assert_int_eq(state_of(host), CC_SILENT);
+	sim_cc_set_default(s->sim, host);
+	reread("sweep_interval 1000\n");
+	ck_assert_uint_eq(view(host).ccti_limit, 0);
+}
+END_TEST
+
 /* By the process that comes after the one that switched it on. */
 START_TEST(off_at_the_next_start)
 {
@@ -737,6 +752,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(off, setup, teardown);
 	tcase_add_test(off, off_restores);
 	tcase_add_test(off, off_keeps_what_others_set);
+	tcase_add_test(off, off_ends_pauses);
 	tcase_add_test(off, off_at_the_next_start);
 	suite_add_tcase(suite, off);
 	tcase_add_checked_fixture(agents, setup, teardown);
