@@ -260,6 +260,7 @@ static bool finish_pass(struct cc *cc)
 
 void cc_round_saved(struct cc *cc, bool good)
 {
+	cc->changed |= !good; /* of keys, too: with the next round it is written again */
 	if (!cc->round.runs || cc->round.pass != CC_PASS_SAVE)
 		return;
 	cc->save_failed = !good;

@@ -4,6 +4,7 @@
  * profile and option; agents that lack it, refuse, are silent or forget; CC_Keys; switching it off.
  */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "cc/cc.h"
@@ -619,6 +620,27 @@ START_TEST(rotation)
 }
 END_TEST
 
+/* What could not be written is written with the next round, also if nothing has changed since. */
+START_TEST(disk_in_trouble)
+{
+	g_autofree char *conf = per_port();
+	g_autofree char *file = g_build_filename(s->cache_dir, "cc_memory", NULL);
+	g_autofree char *away = g_strconcat(s->cache_dir, ".away", NULL);
+	g_autofree char *text = NULL, *key = NULL;
+
+	start(conf);
+	ck_assert_int_eq(g_rename(s->cache_dir, away), 0);
+	cc_new_keys(daemon_cc(s->daemon));
+	settle();
+	ck_assert_int_eq(g_rename(away, s->cache_dir), 0);
+	scenario_heavy_sweep(s, 10);
+	settle();
+	key = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x\n", view(host).key.cc_key);
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	ck_assert_ptr_nonnull(strstr(text, key));
+}
+END_TEST
+
 /* ---- what devices tell ---- */
 
 static const struct cc_event *find_event(const struct cc_report *now, uint16_t slid, uint16_t dlid)
@@ -769,6 +791,7 @@ static Suite *suite(void)
 	tcase_add_test(key_cases, no_key_for_all);
 	tcase_add_test(key_cases, reread_in_a_round);
 	tcase_add_test(key_cases, rotation);
+	tcase_add_test(key_cases, disk_in_trouble);
 	tcase_add_test(key_cases, logs);
 	tcase_add_test(key_cases, counters);
 	suite_add_tcase(suite, key_cases);
