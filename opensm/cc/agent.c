@@ -549,7 +549,8 @@ static void judge(struct cc_agent *agent, const struct cc_plan *plan, unsigned i
 /*
  * Devices older than CC_Keys may answer a Set with what they were sent, whatever they took of it;
  * and begin to use a CACongestionSetting only with the next block of the table. A device that was
- * found without what it had answered is not believed either.
+ * found without what it had answered is not believed either; and none is with what it had before, as
+ * that is forgotten here as soon as the device has it again.
  */
 static void take_set(struct cc_agent *agent, const struct cc_plan *plan, unsigned int piece,
 		     const uint8_t *data)
@@ -560,7 +561,7 @@ static void take_set(struct cc_agent *agent, const struct cc_plan *plan, unsigne
 	take_piece(agent, plan, piece, data);
 	if (!agent->is_switch && !piece)
 		agent->again |= (uint8_t)((1u << agent->n_wanted) - 2);
-	if (!agent->lacks_key && !agent->doubted) {
+	if (!agent->lacks_key && !agent->doubted && !wants_original(agent, plan)) {
 		judge(agent, plan, piece);
 		return;
 	}

@@ -367,6 +367,23 @@ START_TEST(off_keeps_what_others_set)
 }
 END_TEST
 
+/* What it had is remembered until it really has it again. */
+START_TEST(off_is_proven)
+{
+	g_autofree char *file = g_build_filename(s->cache_dir, "cc_memory", NULL);
+
+	start(STANDARD);
+	answer(host, IBA_ATTR_CONGESTION_CONTROL_TABLE, IBA_METHOD_SET, SIM_CC_FORGET, 0);
+	reread("sweep_interval 1000\n");
+	ck_assert_uint_eq(view(host).ccti_limit, 127);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	sim_cc_set_default(s->sim, host);
+	scenario_run_ms(s, 120 * 1000);
+	ck_assert_uint_eq(view(host).ccti_limit, 0);
+	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
 /* A pause may be long, but is over when the operator switches it off. */
 START_TEST(off_ends_pauses)
 {
@@ -774,6 +791,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(off, setup, teardown);
 	tcase_add_test(off, off_restores);
 	tcase_add_test(off, off_keeps_what_others_set);
+	tcase_add_test(off, off_is_proven);
 	tcase_add_test(off, off_ends_pauses);
 	tcase_add_test(off, off_at_the_next_start);
 	suite_add_tcase(suite, off);
