@@ -549,8 +549,8 @@ static void judge(struct cc_agent *agent, const struct cc_plan *plan, unsigned i
 /*
  * Devices older than CC_Keys may answer a Set with what they were sent, whatever they took of it;
  * and begin to use a CACongestionSetting only with the next block of the table. A device that was
- * found without what it had answered is not believed either; and none is with what it had before, as
- * that is forgotten here as soon as the device has it again.
+ * found without what it had answered is not believed either; and none is with what it had before,
+ * as that is forgotten here as soon as the device has it again.
  */
 static void take_set(struct cc_agent *agent, const struct cc_plan *plan, unsigned int piece,
 		     const uint8_t *data)
@@ -608,6 +608,8 @@ void cc_agent_begin(struct cc_agent *agent, const struct cc_plan *plan)
 	agent->failures = agent->unequal = 0;
 	if (agent->paused && agent->retry_ns <= plan->now_ns)
 		agent->paused = agent->hides_key = agent->left_out = false;
+	if (!plan->on)
+		agent->left_out = false;
 	cc_agent_want(agent, plan);
 	if (agent->state == CC_FICKLE)
 		settle(agent, plan);

@@ -164,14 +164,17 @@ static bool anything_unsaved(const struct cc *cc)
 	return false;
 }
 
-/* They have what they had before: nothing is left to be remembered of them. */
+/*
+ * They have what they had before: nothing is left to be remembered of them. What is unplugged, or
+ * was not asked, is still to get it.
+ */
 static void forget_restored(struct cc *cc)
 {
 	for (guint i = 0; i < cc->order->len; i++) {
 		struct cc_agent *agent = cc->order->pdata[i];
 
-		if (cc->plan.on || (!agent->original && !agent->gave_key) ||
-		    agent->state != CC_RIGHT)
+		if (cc->plan.on || !agent->lid || agent->paused ||
+		    (!agent->original && !agent->gave_key) || !cc_agent_is_done(agent, &cc->plan))
 			continue;
 		g_clear_pointer(&agent->original, g_bytes_unref);
 		agent->gave_key = false;

@@ -384,6 +384,23 @@ START_TEST(off_is_proven)
 }
 END_TEST
 
+/* Unplugged meanwhile, with what it was given: it gets back what it had when it is there again. */
+START_TEST(off_while_unplugged)
+{
+	start(STANDARD);
+	ck_assert(sim_link_set(s->sim, host, 1, false));
+	scenario_converge(s, 60);
+	settle();
+	reread("sweep_interval 1000\n");
+	ck_assert_uint_eq(view(leaf).switch_setting.threshold, 0);
+	ck_assert_uint_eq(view(host).ccti_limit, 127);
+	ck_assert(sim_link_set(s->sim, host, 1, true));
+	scenario_converge(s, 60);
+	settle();
+	ck_assert_uint_eq(view(host).ccti_limit, 0);
+}
+END_TEST
+
 /* A pause may be long, but is over when the operator switches it off. */
 START_TEST(off_ends_pauses)
 {
@@ -792,6 +809,7 @@ static Suite *suite(void)
 	tcase_add_test(off, off_restores);
 	tcase_add_test(off, off_keeps_what_others_set);
 	tcase_add_test(off, off_is_proven);
+	tcase_add_test(off, off_while_unplugged);
 	tcase_add_test(off, off_ends_pauses);
 	tcase_add_test(off, off_at_the_next_start);
 	suite_add_tcase(suite, off);
