@@ -104,7 +104,7 @@ static bool may_have_had(const struct cc_agent *agent, GBytes *settings)
 
 	if (agent->is_switch)
 		return size == CC_SWITCH_OCTETS;
-	return size >= 2 * CC_CA_OCTETS && size == (gsize)agent->n_read * CC_CA_OCTETS;
+	return size >= 2 * CC_CA_OCTETS && size % CC_CA_OCTETS == 0;
 }
 
 void cc_agent_place(struct cc_agent *agent, const struct fabric *fabric, uint32_t port)
@@ -153,6 +153,14 @@ static bool wants_original(const struct cc_agent *agent, const struct cc_plan *p
 	return !plan->on || agent->left_out;
 }
 
+/* It may have told another ControlTableCap then. */
+static unsigned int pieces_again(const struct cc_agent *agent)
+{
+	gsize had = g_bytes_get_size(agent->original) / CC_CA_OCTETS;
+
+	return (unsigned int)MIN(had, agent->n_read);
+}
+
 void cc_agent_want(struct cc_agent *agent, const struct cc_plan *plan)
 {
 	uint8_t octets[CC_OCTETS_MAX];
@@ -166,7 +174,7 @@ void cc_agent_want(struct cc_agent *agent, const struct cc_plan *plan)
 			return;
 		agent->n_wanted = (uint8_t)cc_settings_again(agent->is_switch,
 							     data_of(agent->original),
-							     agent->n_read, octets);
+							     pieces_again(agent), octets);
 	} else if (agent->is_switch) {
 		cc_settings_of_switch(&plan->values, plan->fabric, agent->node, octets);
 	} else {
@@ -483,9 +491,6 @@ static void take_info(struct cc_agent *agent, const struct cc_plan *plan, const 
 	agent->n_read = (uint8_t)(agent->is_switch
 					  ? 1
 					  : 1 + CLAMP(info.control_table_cap, 1, CC_BLOCKS_MAX));
-	if (agent->original &&
-	    g_bytes_get_size(agent->original) != octets_of(agent, agent->n_read))
-		set_bytes(&agent->original, NULL);
 	agent->read = 0;
 	cc_agent_want(agent, plan);
 }

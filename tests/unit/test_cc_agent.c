@@ -145,6 +145,33 @@ START_TEST(memory_of_another_kind)
 }
 END_TEST
 
+/* What it had is not forgotten when it tells another ControlTableCap for a while. */
+START_TEST(another_table_cap)
+{
+	static const uint8_t octets[CC_OCTETS_MAX];
+	g_autoptr(GBytes) settings = g_bytes_new_static(octets, 3 * CC_CA_OCTETS);
+	const struct cc_step step = {.question = CC_ASK_INFO};
+	struct cc_agent *agent = cc_agent_new(0x99);
+	uint32_t port = 0;
+
+	while (!fabric_is_endport(fabric, port) ||
+	       fabric_is_switch(fabric, fabric->ports[port].node))
+		port++;
+	cc_agent_remember(agent, settings);
+	cc_agent_place(agent, fabric, port);
+	plan.on = false;
+	for (unsigned int cap = 0; cap < 4; cap++) {
+		uint8_t data[192] = {[2] = (uint8_t)cap};
+
+		cc_agent_answer(agent, &plan, &step, data);
+		cc_agent_place(agent, fabric, port);
+		ck_assert_ptr_nonnull(agent->original);
+		ck_assert_uint_le(agent->n_wanted, agent->n_read);
+	}
+	cc_agent_free(agent);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("cc_agent");
@@ -153,6 +180,7 @@ TEST_SUITE
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, any_device, 0, 300);
 	tcase_add_test(tcase, memory_of_another_kind);
+	tcase_add_test(tcase, another_table_cap);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
