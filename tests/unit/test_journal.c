@@ -159,7 +159,7 @@ START_TEST(journal_of_a_leaf)
 			 "link down: ");
 	expect("events", ", and 1 more\n");
 	expect("events json", "\"change\":\"nodes_gone\",\"guid\":\"0x0200000080001400\"");
-	expect("events json", ",\"more_hosts\":2}");
+	expect("events json", ",\"more_hosts\":2,");
 	ck_assert_uint_eq(times_in_log("Removed port with GUID:"), 3);
 	ck_assert_uint_eq(times_in_log("GID out of service"), 3);
 	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), true);
@@ -290,6 +290,86 @@ START_TEST(journal_in_parts)
 }
 END_TEST
 
+static uint64_t number_after(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	ck_assert_msg(at != NULL, "%s: expected %s", text, name);
+	return g_ascii_strtoull(at + strlen(name), NULL, 10);
+}
+
+/* Events of other kinds are passed over, also in the number that the next question goes on from. */
+START_TEST(journal_of_kinds)
+{
+	struct command_answer answer;
+
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	expect("events since 0 kind link json", "\"kind\":\"link\"");
+	expect_not("events since 0 kind link json", "\"kind\":\"sweep\"");
+	ck_assert_uint_eq(number_after(ask("events since 0 kind link json"), "\"serial\":"),
+			  journal_serial(f.env.journal));
+	expect("events since 0 kind trap,sweep json", "\"kind\":\"sweep\"");
+	expect("events since 0 kind trap,sweep wait 5 json", "\"kind\":\"trap\"");
+	expect_not("events since 0 kind trap,sweep json", "\"kind\":\"link\"");
+	for (unsigned int i = 0; i < 4; i++) {
+		static const char *const lines[] = {
+			"events since 0 kind wire",
+			"events since 0 kind link,,trap",
+			"events since 0 kind",
+			"events since 0 kind \"\"",
+		};
+
+		command_run(&f.env, lines[i], true, &answer);
+		ck_assert_msg(answer.status == 2 && strstr(answer.text, "expected "), "%s: %s",
+			      lines[i], answer.text);
+		g_free(answer.text);
+	}
+}
+END_TEST
+
+/* More of one kind than an answer holds, among others. */
+START_TEST(journal_of_kinds_in_parts)
+{
+	struct context *context = daemon_context(f.s->daemon);
+	uint64_t serial = journal_serial(f.env.journal), n = 0;
+	bool more;
+
+	for (unsigned int i = 0; i < 900; i++) {
+		event_emit(&context->bus, EVENT_SWEEP_ALLOWED, i & 1);
+		event_emit(&context->bus, EVENT_TRAP_RECEIVED, (i % 7 + 1) << 16 | 128);
+	}
+	scenario_run_ms(f.s, 0);
+	do {
+		g_autofree char *line = g_strdup_printf(
+			"events since %" G_GUINT64_FORMAT " kind sweep json", serial);
+		const char *text = ask(line);
+
+		more = strstr(text, "\"more\":true") != NULL;
+		serial = number_after(text, "\"serial\":");
+		for (const char *at = text; (at = strstr(at, "\"kind\":\"sweep\"")); at++)
+			n++;
+	} while (more);
+	ck_assert_uint_eq(n, 900);
+	ck_assert_uint_eq(serial, journal_serial(f.env.journal));
+}
+END_TEST
+
+/* A program that has read the subnet knows which of the changes it has seen there. */
+START_TEST(journal_has_generations)
+{
+	uint64_t before = number_after(ask("events 0 json"), "\"generation\":"), now;
+
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	now = number_after(ask("events 0 json"), "\"generation\":");
+	ck_assert_uint_gt(now, before);
+	ck_assert_uint_eq(number_after(strstr(ask("events since 0 kind link json"), "\"change\":"),
+				       ",\"generation\":"),
+			  now);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("journal");
@@ -306,6 +386,9 @@ TEST_SUITE
 	tcase_add_test(tcase, journal_wakes_once);
 	tcase_add_test(tcase, journal_since);
 	tcase_add_test(tcase, journal_in_parts);
+	tcase_add_test(tcase, journal_of_kinds);
+	tcase_add_test(tcase, journal_of_kinds_in_parts);
+	tcase_add_test(tcase, journal_has_generations);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -59,6 +59,8 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 		answer_number(&row, "more_switches", entry->more_switches);
 	if (entry->more_hosts)
 		answer_number(&row, "more_hosts", entry->more_hosts);
+	if (entry->generation)
+		answer_number(&row, "generation", entry->generation);
 	answer_append(list, &row);
 }
 
@@ -185,43 +187,133 @@ static GVariant *answer_last(struct command_call *call, uint64_t n)
 	return answer_told(call, told);
 }
 
+/* The next entry of one of these kinds, from this one on; kinds NULL: of any. */
+static const GList *next_of_kinds(const GList *l, char **kinds)
+{
+	while (l && kinds &&
+	       !g_strv_contains((const char *const *)kinds,
+				((const struct journal_entry *)l->data)->kind))
+		l = l->next;
+	return l;
+}
+
 /* The oldest first; if there are more, the client asks again from the last of them. */
-static GVariant *answer_since(struct command_call *call, uint64_t since)
+static GVariant *answer_since(struct command_call *call, uint64_t since, char **kinds)
 {
 	const struct journal *journal = call->env->journal;
 	uint64_t forgotten = journal_forgotten(journal);
-	const GList *l = journal_after(journal, since);
+	const GList *l = next_of_kinds(journal_after(journal, since), kinds);
 	struct told *told = told_new(call);
+	uint64_t last = since;
 
-	for (unsigned int i = 0; l && i < EVENTS_AT_ONCE; l = l->next, i++)
+	for (; l && told->entries->len < EVENTS_AT_ONCE; l = next_of_kinds(l->next, kinds)) {
+		last = ((const struct journal_entry *)l->data)->serial;
 		tell(told, l->data);
+	}
 	told->since = true;
 	told->more = l != NULL;
 	told->missed = forgotten - MIN(since, forgotten);
 	if (l)
-		told->serial = ((const struct journal_entry *)l->prev->data)->serial;
+		told->serial = last;
 	return answer_told(call, told);
+}
+
+static bool is_kind(const struct journal *journal, const char *word)
+{
+	const char *kind;
+	uint64_t events;
+
+	for (unsigned int i = 0; (kind = journal_kind(journal, i, &events)); i++)
+		if (!strcmp(kind, word))
+			return true;
+	return false;
+}
+
+static char *names_of_kinds(const struct journal *journal)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	const char *kind;
+	uint64_t events;
+
+	for (unsigned int i = 0; (kind = journal_kind(journal, i, &events)); i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "", kind);
+	return g_strdup(names->str);
+}
+
+static bool find_kinds(const struct journal *journal, const char *list, GStrv *kinds,
+		       GError **error)
+{
+	*kinds = g_strsplit(list, ",", -1);
+	for (char **kind = *kinds; *kind; kind++) {
+		if (!is_kind(journal, *kind)) {
+			g_autofree char *names = names_of_kinds(journal);
+
+			command_usage(error,
+				      "'%s': expected kinds of events, separated by "
+				      "commas: %s",
+				      *kind, names);
+			return false;
+		}
+	}
+	if (**kinds)
+		return true;
+	command_usage(error, "expected a kind of events");
+	return false;
+}
+
+/* "since SERIAL [kind KIND,...] [wait SECONDS]" */
+struct asked {
+	uint64_t since, seconds;
+	GStrv kinds; /* NULL: all */
+};
+
+static bool parse_since(const struct command_call *call, struct asked *asked, GError **error)
+{
+	const struct journal *journal = call->env->journal;
+	bool good = call->n >= 2 && find_number(call->words[1], UINT64_MAX, &asked->since);
+	unsigned int at = 2;
+
+	if (call->n >= at + 2 && !strcmp(call->words[at], "kind")) {
+		if (!find_kinds(journal, call->words[at + 1], &asked->kinds, error))
+			return false;
+		at += 2;
+	}
+	if (call->n >= at + 2 && !strcmp(call->words[at], "wait")) {
+		if (!find_number(call->words[at + 1], WAIT_MAX_S, &asked->seconds)) {
+			command_usage(error, "'%s': expected at most %u seconds",
+				      call->words[at + 1], WAIT_MAX_S);
+			return false;
+		}
+		at += 2;
+	}
+	if (!good || call->n != at) {
+		command_usage(error, "expected since SERIAL [kind KIND,...] [wait SECONDS]");
+		return false;
+	}
+	return true;
 }
 
 static GVariant *events_since(struct command_call *call, GError **error)
 {
-	bool waits = call->n == 4 && !strcmp(call->words[2], "wait");
-	uint64_t since, seconds = 0;
+	struct asked asked = {0};
+	g_auto(GStrv) kinds = NULL;
+	uint64_t since;
+	bool good = parse_since(call, &asked, error);
 
-	if ((call->n != 2 && !waits) || !find_number(call->words[1], UINT64_MAX, &since))
-		return command_usage(error, "expected since SERIAL [wait SECONDS]");
-	if (waits && !find_number(call->words[3], WAIT_MAX_S, &seconds))
-		return command_usage(error, "'%s': expected at most %u seconds", call->words[3],
-				     WAIT_MAX_S);
+	kinds = asked.kinds;
+	if (!good)
+		return NULL;
+	since = asked.since;
 	/* A serial that is yet to come is of an earlier run. */
 	if (since > journal_serial(call->env->journal))
 		since = 0;
-	else if (since == journal_serial(call->env->journal) && seconds && !call->env->waited) {
+	else if (since == journal_serial(call->env->journal) && asked.seconds &&
+		 !call->env->waited) {
 		call->later = true;
-		call->news_ns = seconds * NS_PER_S;
+		call->news_ns = asked.seconds * NS_PER_S;
 		return NULL;
 	}
-	return answer_since(call, since);
+	return answer_since(call, since, kinds);
 }
 
 GVariant *command_events(struct command_call *call, GError **error)

@@ -33,6 +33,7 @@ struct journal {
 	struct perf_alarms *alarms; /* published last, or NULL */
 	struct changes *told;
 	unsigned int changes; /* entries wanted for this publication so far */
+	uint64_t generation;  /* of the subnet published last, also while it is compared */
 	uint64_t lft_blocks;  /* written up to the end of the last sweep */
 	uint64_t changed_ns;  /* when the subnet last changed; 0: not since the start */
 	struct census census;
@@ -195,6 +196,7 @@ static void on_change(void *arg, const struct changes_line *line)
 	entry->peer_port = line->peer_port;
 	entry->more_switches = line->more_switches;
 	entry->more_hosts = line->more_hosts;
+	entry->generation = journal->generation;
 }
 
 static void compare(struct journal *journal, const struct fabric *old, const struct fabric *now)
@@ -230,6 +232,7 @@ static void on_published(void *arg, uint64_t generation)
 	if (!now)
 		return;
 	on_image(journal, generation);
+	journal->generation = now->generation;
 	count(journal, now->fabric);
 	if (journal->subnet)
 		compare(journal, journal->subnet->fabric, now->fabric);

@@ -29,6 +29,7 @@ struct journal_entry {
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;
 	uint32_t more_switches, more_hosts;
+	uint64_t generation; /* of the published subnet with that change; 0: none */
 };
 
 struct journal_sweep {
