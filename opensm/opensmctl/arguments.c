@@ -120,6 +120,7 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 	if (!rest)
 		return true;
 	a->line = arguments_line(rest, error);
+	a->words = g_steal_pointer(&rest);
 	return a->line != NULL;
 }
 
@@ -132,4 +133,5 @@ void arguments_clear(struct arguments *a)
 	g_free(a->cert_key);
 	g_free(a->key_file);
 	g_free(a->line);
+	g_strfreev(a->words);
 }

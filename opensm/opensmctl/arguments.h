@@ -17,7 +17,8 @@ struct arguments {
 	bool json;
 	bool quiet; /* success is not shown */
 	bool version;
-	char *line; /* the command; NULL: read lines */
+	char *line;   /* the command; NULL: read lines */
+	char **words; /* of that command */
 };
 
 bool arguments_parse(struct arguments *arguments, int argc, char **argv, GError **error);

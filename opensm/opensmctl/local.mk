@@ -6,8 +6,10 @@ libopensmctl_a_SOURCES = \
 	opensm/opensmctl/complete.c opensm/opensmctl/complete.h \
 	opensm/opensmctl/connect.c opensm/opensmctl/connect.h \
 	opensm/opensmctl/editor.c opensm/opensmctl/editor.h \
+	opensm/opensmctl/follow.c opensm/opensmctl/follow.h \
 	opensm/opensmctl/peer.c opensm/opensmctl/peer.h \
 	opensm/opensmctl/show.c opensm/opensmctl/show.h \
+	opensm/opensmctl/stream.c opensm/opensmctl/stream.h \
 	opensm/opensmctl/watch.c opensm/opensmctl/watch.h
 libopensmctl_a_CFLAGS = $(AM_CFLAGS) $(EDIT_CFLAGS)
 

@@ -16,6 +16,7 @@
 
 #include "opensmctl/connect.h"
 #include "opensmctl/editor.h"
+#include "opensmctl/follow.h"
 #include "opensmctl/show.h"
 #include "opensmctl/watch.h"
 
@@ -219,6 +220,24 @@ static void run(struct program *program)
 		run_script(program);
 }
 
+/* It connects by itself, again and again. */
+static int run_follow(const struct arguments *arguments)
+{
+	struct stream stream = {.json = arguments->json};
+	g_autoptr(GError) error = NULL;
+	int code = CONTROL_USAGE;
+
+	if (arguments->quiet) {
+		g_set_error(&error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--quiet is not for events --follow");
+	} else if (stream_parse(&stream, arguments->words, &error)) {
+		follow(arguments, &stream, &error);
+		code = error->code;
+	}
+	stream_clear(&stream);
+	return complain(error, code);
+}
+
 int main(int argc, char **argv)
 {
 	struct program program = {0};
@@ -229,6 +248,8 @@ int main(int argc, char **argv)
 		program.exit_code = complain(error, CONTROL_USAGE);
 	} else if (program.arguments.version) {
 		puts("opensmctl " PACKAGE_VERSION);
+	} else if (stream_is_meant(program.arguments.words)) {
+		program.exit_code = run_follow(&program.arguments);
 	} else if (!(program.peer = connect_daemon(&program.arguments, &error))) {
 		program.exit_code = complain(error, error->code);
 	} else {

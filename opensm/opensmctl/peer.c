@@ -119,6 +119,19 @@ bool peer_ask(struct peer *peer, const char *line, struct reply *reply, GError *
 	return peer_receive(peer, reply, error);
 }
 
+int peer_descriptor(const struct peer *peer)
+{
+	g_autoptr(GIOStream) base = NULL;
+
+	if (G_IS_TLS_CONNECTION(peer->stream))
+		g_object_get(peer->stream, "base-io-stream", &base, NULL);
+	else
+		base = g_object_ref(peer->stream);
+	if (!G_IS_SOCKET_CONNECTION(base))
+		return -1;
+	return g_socket_get_fd(g_socket_connection_get_socket(G_SOCKET_CONNECTION(base)));
+}
+
 bool peer_has_input(struct peer *peer)
 {
 	GInputStream *in = g_io_stream_get_input_stream(peer->stream);

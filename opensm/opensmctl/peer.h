@@ -22,6 +22,8 @@ bool peer_send(struct peer *peer, const char *line);
 bool peer_receive(struct peer *peer, struct reply *reply, GError **error);
 /* Whether the daemon can send files: by a Unix socket. */
 bool peer_sends_files(const struct peer *peer);
+/* Its descriptor, which is readable if more input arrives than peer_has_input() knows of. */
+int peer_descriptor(const struct peer *peer);
 /* Whether input is waiting. */
 bool peer_has_input(struct peer *peer);
 

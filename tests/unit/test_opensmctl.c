@@ -4,6 +4,7 @@
 #include "opensmctl/complete.h"
 #include "opensmctl/peer.h"
 #include "opensmctl/show.h"
+#include "opensmctl/stream.h"
 #include "opensmctl/watch.h"
 #include "tests/run_suite.h"
 
@@ -297,6 +298,175 @@ START_TEST(when_there_is_a_view)
 }
 END_TEST
 
+/* ---- the stream of events ---- */
+
+static const struct {
+	const char *line, *mistake, *question; /* NULL: none */
+} streams[] = {
+	{"events --follow", NULL, "events 0 json"},
+	{"events --json --follow --since 7", NULL, "events since 7 wait 25 json"},
+	{"events --follow --since=0x1f:7 --kind=link,node", NULL,
+	 "events since 7 kind link,node wait 25 json"},
+	{"events --follow --since x", "--since: 'x': expected", NULL},
+	{"events --follow --since -1", "--since: '-1': expected", NULL},
+	{"events --follow --since 1f:7", "--since: '1f:7': expected", NULL},
+	{"events --follow --since 0x0:7", "--since: '0x0:7': expected", NULL},
+	{"events --follow --since 9223372036854775808", "expected SERIAL or RUN:SERIAL", NULL},
+	{"events --follow --kind link\twait", "--kind: 'link\twait': expected", NULL},
+	{"events --follow 5", "'5': expected --since", NULL},
+	{"events --follow --sinc 5", "Unknown option --sinc", NULL},
+	{"events --follow --since", "Missing argument", NULL},
+};
+
+START_TEST(stream_of_words)
+{
+	g_auto(GStrv) words = g_strsplit(streams[_i].line, " ", -1);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *question = NULL;
+	struct stream stream = {0};
+	bool good = stream_parse(&stream, words, &error);
+
+	ck_assert(stream_is_meant(words));
+	ck_assert_msg(good == !streams[_i].mistake, "%s", error ? error->message : "no mistake");
+	if (good) {
+		question = stream_question(&stream, true);
+		ck_assert_str_eq(question, streams[_i].question);
+	} else {
+		ck_assert_msg(strstr(error->message, streams[_i].mistake) != NULL, "%s",
+			      error->message);
+	}
+	stream_clear(&stream);
+}
+END_TEST
+
+START_TEST(other_words)
+{
+	static char *const others[][3] = {{"events", "5"}, {"plan", "--follow"}, {NULL}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+		ck_assert(!stream_is_meant(others[i]));
+	ck_assert(!stream_is_meant(NULL));
+}
+END_TEST
+
+#define ANSWER(run, serial, more)                                                                  \
+	"{\"run\":\"" run "\",\"serial\":" serial ",\"state\":\"MASTER\",\"generation\":3," more
+#define EVENT_ROW(serial)                                                                          \
+	"{\"serial\":" serial ",\"time\":\"T\",\"times\":2,\"last\":\"L\",\"kind\":\"link\","      \
+	"\"text\":\"a\\u001bb\\nc\"}"
+
+struct taken {
+	const char *answer; /* NULL: the connection is lost */
+	const char *lines;  /* without times of lines about the stream; NULL: it is refused */
+	const char *question;
+};
+
+/* Takes the answers in turn; a line is compared from its kind on, after the serial. */
+static void take_all(struct stream *stream, const struct taken *taken, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		g_autoptr(GString) out = g_string_new(NULL);
+		g_autoptr(GRegex) times = g_regex_new("(?m)^(\\d+) \\S+ ", 0, 0, NULL);
+		g_autofree char *plain = NULL, *question = NULL;
+		bool waits = false, good = true;
+
+		if (taken[i].answer)
+			good = stream_take(stream, taken[i].answer, out, &waits);
+		else
+			stream_lose(stream, "gone", out);
+		ck_assert_int_eq(good, taken[i].lines != NULL);
+		plain = g_regex_replace(times, out->str, -1, 0, "\\1 ", 0, NULL);
+		ck_assert_str_eq(plain, taken[i].lines ? taken[i].lines : "");
+		question = stream_question(stream, waits);
+		ck_assert_str_eq(question, taken[i].question);
+	}
+}
+
+START_TEST(stream_of_answers)
+{
+	static const struct taken taken[] = {
+		{"", NULL, "events 0 json"},
+		{"[]", NULL, "events 0 json"},
+		{"{\"events\":[]}", NULL, "events 0 json"},
+		{ANSWER("0x1", "40", "\"events\":[]}"),
+		 "40 stream  the stream starts: run 0x1, MASTER, generation 3\n",
+		 "events since 40 wait 25 json"},
+		{ANSWER("0x1", "45", "\"missed\":0,\"events\":[" EVENT_ROW("42") "]}"),
+		 "42 link    a\\x1bb c (2 times, last L)\n", "events since 45 wait 25 json"},
+		{ANSWER("0x1", "46", "\"more\":true,\"events\":[" EVENT_ROW("46") ",7]}"),
+		 "46 link    a\\x1bb c (2 times, last L)\n", "events since 46 json"},
+		{ANSWER("0x1", "90", "\"missed\":30,\"events\":[" EVENT_ROW("80") "]}"),
+		 "76 stream  up to 30 events after 46 were missed, events are complete again after "
+		 "76\n80 link    a\\x1bb c (2 times, last L)\n",
+		 "events since 90 wait 25 json"},
+		{NULL, "90 stream  the connection is lost: gone\n", "events since 90 json"},
+		{NULL, "", "events since 90 json"},
+		{ANSWER("0x1", "91", "\"events\":[" EVENT_ROW("91") "]}"),
+		 "90 stream  connected again: run 0x1, MASTER, generation 3\n"
+		 "91 link    a\\x1bb c (2 times, last L)\n",
+		 "events since 91 wait 25 json"},
+		{NULL, "91 stream  the connection is lost: gone\n", "events since 91 json"},
+		/* Another run, which has that many events already: they are not those. */
+		{ANSWER("0x2", "95", "\"events\":[" EVENT_ROW("95") "]}"),
+		 "0 stream  the daemon was started again: run 0x2, MASTER, generation 3\n",
+		 "events since 0 json"},
+		{ANSWER("0x2", "95", "\"missed\":94,\"events\":[" EVENT_ROW("95") "]}"),
+		 "94 stream  up to 94 events after 0 were missed, events are complete again after "
+		 "94\n95 link    a\\x1bb c (2 times, last L)\n",
+		 "events since 95 wait 25 json"},
+		{"{}", NULL, "events since 95 json"},
+	};
+	struct stream stream = {0};
+
+	take_all(&stream, taken, G_N_ELEMENTS(taken));
+	stream_clear(&stream);
+}
+END_TEST
+
+/* A serial that is yet to come is of an earlier run, also if that is not named. */
+START_TEST(stream_since)
+{
+	static const struct taken future[] = {
+		{ANSWER("0x2", "6", "\"missed\":0,\"events\":[" EVENT_ROW("6") "]}"),
+		 "0 stream  the daemon was started again: run 0x2, MASTER, generation 3\n",
+		 "events since 0 json"},
+	};
+	static const struct taken present[] = {
+		{ANSWER("0x2", "6", "\"missed\":0,\"events\":[" EVENT_ROW("6") "]}"),
+		 "5 stream  the stream starts: run 0x2, MASTER, generation 3\n"
+		 "6 link    a\\x1bb c (2 times, last L)\n",
+		 "events since 6 wait 25 json"},
+	};
+	struct stream a = {.since = true, .serial = 7}, b = {.since = true, .serial = 5};
+
+	take_all(&a, future, 1);
+	take_all(&b, present, 1);
+	stream_clear(&a);
+	stream_clear(&b);
+}
+END_TEST
+
+START_TEST(stream_in_json)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	struct stream stream = {.json = true, .since = true, .serial = 5};
+	bool waits;
+
+	ck_assert(stream_take(&stream,
+			      ANSWER("0x2", "9", "\"missed\":2,\"events\":[" EVENT_ROW("9") "]}"),
+			      out, &waits));
+	ck_assert_ptr_nonnull(strstr(out->str, "{\"run\":\"0x2\",\"serial\":5,\"time\":\""));
+	ck_assert_ptr_nonnull(strstr(out->str, "\"kind\":\"stream\",\"change\":\"start\","));
+	ck_assert_ptr_nonnull(strstr(out->str, "\"after\":5,\"missed\":2,\"generation\":3}\n"));
+	ck_assert_msg(g_str_has_suffix(out->str, "\n{\"run\":\"0x2\","
+						 "\"serial\":9,\"time\":\"T\","
+						 "\"times\":2,\"last\":\"L\",\"kind\":\"link\","
+						 "\"text\":\"a\\u001bb\\nc\"}\n"),
+		      "%s", out->str);
+	stream_clear(&stream);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("opensmctl");
@@ -311,6 +481,11 @@ int main(void)
 	tcase_add_test(tcase, view);
 	tcase_add_loop_test(tcase, view_of_nonsense, 0, G_N_ELEMENTS(strange_answers));
 	tcase_add_test(tcase, when_there_is_a_view);
+	tcase_add_loop_test(tcase, stream_of_words, 0, G_N_ELEMENTS(streams));
+	tcase_add_test(tcase, other_words);
+	tcase_add_test(tcase, stream_of_answers);
+	tcase_add_test(tcase, stream_since);
+	tcase_add_test(tcase, stream_in_json);
 	tcase_add_loop_test(tcase, records_of_a_daemon, 0, G_N_ELEMENTS(records));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
