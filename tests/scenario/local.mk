@@ -45,6 +45,7 @@ check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
 	tests/scenario/test_files.py \
+	tests/scenario/test_follow.py \
 	tests/scenario/test_main.sh \
 	tests/scenario/test_opensmctl.py \
 	tests/scenario/test_repeatable.py \
