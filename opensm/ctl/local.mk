@@ -80,6 +80,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/process/tcp_owner.c opensm/ctl/process/tcp_owner.h \
 	opensm/ctl/report/census.c opensm/ctl/report/census.h \
 	opensm/ctl/report/changes.c opensm/ctl/report/changes.h \
+	opensm/ctl/report/group_changes.c opensm/ctl/report/group_changes.h \
 	opensm/ctl/report/hints.c opensm/ctl/report/hints.h \
 	opensm/ctl/report/journal.c opensm/ctl/report/journal.h \
 	opensm/ctl/report/progress.c opensm/ctl/report/progress.h \

@@ -106,7 +106,7 @@ END_TEST
 #define JOIN_NEEDS (M(mgid) | M(port_gid) | M(join_state))
 #define CREATE_NEEDS (M(q_key) | M(t_class) | M(p_key) | M(flow_label) | M(sl))
 
-static int join_group(struct client *client, uint32_t number, uint64_t mask)
+static int ask_for_group(struct client *client, uint8_t method, uint32_t number, uint64_t mask)
 {
 	struct iba_mc_member_record record = {
 		.mgid = {UINT64_C(0xFF12A01C00000000), number},
@@ -115,9 +115,41 @@ static int join_group(struct client *client, uint32_t number, uint64_t mask)
 		.join_state = IBA_JOIN_FULL_MEMBER,
 	};
 
-	return client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask,
+	return client_ask(client, method, IBA_ATTR_MC_MEMBER_RECORD, mask,
 			  &iba_mc_member_record_type, &record);
 }
+
+static int join_group(struct client *client, uint32_t number, uint64_t mask)
+{
+	return ask_for_group(client, IBA_METHOD_SET, number, mask);
+}
+
+/* Groups are told in the journal, at most once a second, and members are not. */
+START_TEST(groups_of_the_journal)
+{
+	struct client *client = client_new(f.s, scenario_node(f.s, "host-7"));
+	struct client *other = client_new(f.s, scenario_node(f.s, "host-3"));
+
+	scenario_run_ms(f.s, 2000);
+	expect("events since 0 kind group", " group   multicast groups: 1 created, 0 deleted, ");
+	for (uint32_t i = 1; i <= 5; i++)
+		ck_assert_int_eq(join_group(client, i, JOIN_NEEDS | CREATE_NEEDS), 0);
+	scenario_run_ms(f.s, 2000);
+	expect("events since 0 kind group",
+	       " multicast groups: 5 created, 0 deleted, 6 now: ff12:a01c::");
+	ck_assert_int_eq(join_group(other, 1, JOIN_NEEDS), 0);
+	scenario_run_ms(f.s, 2000);
+	expect_not("events since 0 kind group", " times, ");
+	expect_not("events 1", " group ");
+	ck_assert_int_eq(ask_for_group(client, IBA_METHOD_DELETE, 1, JOIN_NEEDS), 0);
+	ck_assert_int_eq(ask_for_group(client, IBA_METHOD_DELETE, 2, JOIN_NEEDS), 0);
+	scenario_run_ms(f.s, 2000);
+	expect("events since 0 kind group",
+	       " multicast groups: 0 created, 1 deleted, 5 now: ff12:a01c::2\n");
+	client_free(client);
+	client_free(other);
+}
+END_TEST
 
 /*
  * A port that may not join is listed with the reason, until it may, or has not asked for ten
@@ -166,6 +198,7 @@ TEST_SUITE
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, members_that_only_send);
+	tcase_add_test(tcase, groups_of_the_journal);
 	tcase_add_test(tcase, joins_that_are_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;

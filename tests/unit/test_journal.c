@@ -3,6 +3,7 @@
 #include "core/events.h"
 #include "ctl/command/command.h"
 #include "ctl/report/journal.h"
+#include "sm/health/unhealthy.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 
@@ -328,6 +329,58 @@ START_TEST(journal_of_kinds)
 }
 END_TEST
 
+static void publish_unhealthy(const struct unhealthy *unhealthy)
+{
+	struct context *context = daemon_context(f.s->daemon);
+
+	slot_publish(&context->unhealthy_ports, unhealthy_ports_new(unhealthy));
+	event_emit(&context->bus, EVENT_UNHEALTHY_PORTS, 0);
+	scenario_run_ms(f.s, 1);
+}
+
+/* Each unhealthy port is told once, and again with its end. */
+START_TEST(journal_of_health)
+{
+	struct unhealthy *unhealthy = unhealthy_new();
+	struct unhealthy_port port = {.guid = 0x700,
+				      .num = 3,
+				      .type = IBA_NODE_CA,
+				      .blamed = 0x99,
+				      .action = PORT_ISOLATE,
+				      .name = "host-x",
+				      .until_ns = UINT64_MAX};
+
+	unhealthy_restore(unhealthy, &port);
+	publish_unhealthy(unhealthy);
+	expect("events 1", " health  began: switch 0x0000000000000700 port 3, to host-x "
+			   "(0x0000000000000099): ");
+	expect("events since 0 kind health json", "\"guid\":\"0x0000000000000700\",\"port\":3,");
+	port.num = 4;
+	unhealthy_restore(unhealthy, &port);
+	publish_unhealthy(unhealthy);
+	expect("events 1", " health  began: switch 0x0000000000000700 port 4, ");
+	expect_not("events", " times, ");
+	unhealthy_drop(unhealthy, unhealthy_find(unhealthy, 0x700, 3));
+	publish_unhealthy(unhealthy);
+	expect("events 1", " health  ended: switch 0x0000000000000700 port 3, ");
+	unhealthy_free(unhealthy);
+}
+END_TEST
+
+START_TEST(journal_of_partitions)
+{
+	struct command_answer answer;
+
+	command_run(&f.env, "partitions change wait none 0x11: 0x0200000000000101=full", true,
+		    &answer);
+	ck_assert_msg(!answer.failed, "%s", answer.text);
+	g_free(answer.text);
+	scenario_converge(f.s, 20);
+	scenario_run_ms(f.s, 5000);
+	expect("events since 0 kind partition", "partition policy 2 is in effect\n");
+}
+END_TEST
+
 /* More of one kind than an answer holds, among others. */
 START_TEST(journal_of_kinds_in_parts)
 {
@@ -388,6 +441,8 @@ TEST_SUITE
 	tcase_add_test(tcase, journal_in_parts);
 	tcase_add_test(tcase, journal_of_kinds);
 	tcase_add_test(tcase, journal_of_kinds_in_parts);
+	tcase_add_test(tcase, journal_of_health);
+	tcase_add_test(tcase, journal_of_partitions);
 	tcase_add_test(tcase, journal_has_generations);
 	suite_add_tcase(suite, tcase);
 	return suite;

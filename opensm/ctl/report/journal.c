@@ -6,6 +6,7 @@
  */
 #include "ctl/report/journal.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,17 +14,21 @@
 #include "complib/hash.h"
 #include "core/about.h"
 #include "ctl/report/changes.h"
+#include "ctl/report/group_changes.h"
 #include "iba/constants.h"
+#include "sm/health/unhealthy.h"
 #include "sm/schedule/plan.h"
 #include "subnet/perf_alarms.h"
 #include "subnet/subnet.h"
 
 #define ENTRIES_OF_ONE 100 /* publication */
 #define NAME_SIZE 160
+#define GROUPS_INTERVAL_NS NS_PER_S  /* at most one entry about groups in this time */
 #define TOGETHER_NS (50 * NS_PER_MS) /* news within this time wake waiters once */
 
 static const char *const kinds[] = {
-	"state", "sweep", "link", "node", "gid", "lid", "trap", "options", "counter",
+	"state", "sweep",   "link",    "node",	 "gid",	      "lid",
+	"trap",	 "options", "counter", "health", "partition", "group",
 };
 
 struct journal {
@@ -31,6 +36,9 @@ struct journal {
 	GQueue entries;		    /* of struct journal_entry, newest last */
 	struct subnet *subnet;	    /* published last, or NULL */
 	struct perf_alarms *alarms; /* published last, or NULL */
+	struct unhealthy_ports *unhealthy; /* published last, or NULL */
+	struct mc_groups *groups;	   /* of the last entry about them, or NULL */
+	struct timer look_at_groups;
 	struct changes *told;
 	unsigned int changes; /* entries wanted for this publication so far */
 	uint64_t generation;  /* of the subnet published last, also while it is compared */
@@ -224,6 +232,18 @@ static void count(struct journal *journal, const struct fabric *fabric)
 	options_unref(options);
 }
 
+static void compare_policies(struct journal *journal, const struct subnet *old,
+			     const struct subnet *now)
+{
+	uint64_t policy = now->partitions->rules->serial;
+	struct journal_entry *entry;
+
+	if (old->partitions->rules->serial == policy)
+		return;
+	entry = note(journal, "partition", "partition policy %" PRIu64 " is in effect", policy);
+	entry->generation = now->generation;
+}
+
 static void on_published(void *arg, uint64_t generation)
 {
 	struct journal *journal = arg;
@@ -240,6 +260,8 @@ static void on_published(void *arg, uint64_t generation)
 		note(journal, "node", "first subnet: %u switches, %u hosts, %u links",
 		     now->fabric->n_switches, now->fabric->n_nodes - now->fabric->n_switches,
 		     now->fabric->n_links);
+	if (journal->subnet)
+		compare_policies(journal, journal->subnet, now);
 	if (!journal->subnet || journal->changes)
 		journal->changed_ns = runtime_now(journal->context->rt);
 	subnet_unref(journal->subnet);
@@ -401,6 +423,90 @@ static void on_alarms(void *arg, uint64_t n)
 	journal->alarms = now;
 }
 
+/* ---- unhealthy ports ---- */
+
+static const struct unhealthy_port *find_same(const struct unhealthy_ports *list,
+					      const struct unhealthy_port *port)
+{
+	for (unsigned int i = 0; list && i < list->n; i++)
+		if (list->ports[i].id == port->id && list->ports[i].action == port->action)
+			return &list->ports[i];
+	return NULL;
+}
+
+/* Entries for those of `list` that `others` lacks, or has with another action; returns how many. */
+static unsigned int note_unhealthy(struct journal *journal, const struct unhealthy_ports *list,
+				   const struct unhealthy_ports *others, const char *how)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; list && i < list->n; i++) {
+		const struct unhealthy_port *port = &list->ports[i];
+		struct journal_entry *entry;
+
+		if (find_same(others, port) || ++n > ENTRIES_OF_ONE)
+			continue;
+		entry = note(journal, "health",
+			     "%s: switch 0x%016" PRIx64 " port %u, to %s (0x%016" PRIx64
+			     "): %s (%s)",
+			     how, port->guid, port->num,
+			     *port->name ? port->name : "an unknown node", port->blamed,
+			     port_condition_text(port->condition), port_action_word(port->action));
+		entry->change = port_condition_word(port->condition);
+		entry->guid = port->guid;
+		entry->port = port->num;
+		entry->peer_guid = port->blamed;
+	}
+	return n;
+}
+
+static void on_unhealthy(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+	struct unhealthy_ports *now = slot_take(&journal->context->unhealthy_ports);
+	unsigned int began, ended;
+
+	on_image(journal, value);
+	ended = note_unhealthy(journal, journal->unhealthy, now, "ended");
+	began = note_unhealthy(journal, now, journal->unhealthy, "began");
+	if (began > ENTRIES_OF_ONE || ended > ENTRIES_OF_ONE)
+		note(journal, "health", "and more: %u began and %u ended in all", began, ended);
+	unhealthy_ports_unref(journal->unhealthy);
+	journal->unhealthy = now;
+}
+
+/* ---- multicast groups ---- */
+
+/* Lists come many times a second while hosts start. */
+static void on_groups(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+
+	(void)value;
+	if (!timer_running(&journal->look_at_groups))
+		timer_start(&journal->look_at_groups, GROUPS_INTERVAL_NS);
+}
+
+static void on_look_at_groups(struct timer *timer)
+{
+	struct journal *journal = container_of(timer, struct journal, look_at_groups);
+	struct mc_groups *now = slot_take(&journal->context->groups);
+	struct group_changes changes = group_changes_of(journal->groups, now);
+	char mgid[INET6_ADDRSTRLEN];
+	uint64_t wire[2];
+
+	if (changes.created || changes.deleted) {
+		wire[0] = GUINT64_TO_BE(changes.mgid.prefix);
+		wire[1] = GUINT64_TO_BE(changes.mgid.guid);
+		inet_ntop(AF_INET6, wire, mgid, sizeof(mgid));
+		note(journal, "group", "multicast groups: %u created, %u deleted, %u now: %s%s",
+		     changes.created, changes.deleted, now ? now->n : 0, mgid,
+		     changes.created + changes.deleted > 1 ? " and others" : "");
+	}
+	mc_groups_unref(journal->groups);
+	journal->groups = now;
+}
+
 /* ---- life ---- */
 
 /* A random number; in virtual time that of the runtime, so that a run can be repeated. */
@@ -428,7 +534,8 @@ struct journal *journal_new(struct daemon *daemon)
 		{EVENT_TRAP_RECEIVED, on_trap},
 		{EVENT_PERF_ALARMS, on_alarms},
 		{EVENT_PERF_IMAGES, on_image},
-		{EVENT_UNHEALTHY_PORTS, on_image},
+		{EVENT_UNHEALTHY_PORTS, on_unhealthy},
+		{EVENT_GROUPS_CHANGED, on_groups},
 	};
 	struct journal *journal = g_new0(struct journal, 1);
 
@@ -436,6 +543,7 @@ struct journal *journal_new(struct daemon *daemon)
 	journal->run = new_run(journal->context->rt);
 	g_queue_init(&journal->waiters);
 	timer_init(&journal->wake, daemon_actor(daemon), on_wake);
+	timer_init(&journal->look_at_groups, daemon_actor(daemon), on_look_at_groups);
 	journal->told = changes_new(daemon_actor(daemon), on_change, journal);
 	g_queue_init(&journal->entries);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(wanted); i++)
@@ -451,6 +559,8 @@ void journal_free(struct journal *journal)
 	changes_free(journal->told);
 	subnet_unref(journal->subnet);
 	perf_alarms_unref(journal->alarms);
+	unhealthy_ports_unref(journal->unhealthy);
+	mc_groups_unref(journal->groups);
 	g_queue_clear_full(&journal->entries, entry_free);
 	g_free(journal);
 }

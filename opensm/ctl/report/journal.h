@@ -19,11 +19,12 @@ struct journal_entry {
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* times in a row */
 	const char *kind;	   /* "state", "sweep", "link", "node", "gid", "lid", "trap",
-				      "options", "counter" */
+				      "options", "counter", "health", "partition", "group" */
 	char *text;
 	/*
 	 * For changes of the subnet, as in struct changes_line; for "counter" which one of which
-	 * port; "accepted" of journal_accept(); otherwise NULL and 0.
+	 * port; for "health" the condition of which port; "accepted" of journal_accept(); otherwise
+	 * NULL and 0.
 	 */
 	const char *change;
 	uint64_t guid, peer_guid;
