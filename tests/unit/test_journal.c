@@ -423,6 +423,90 @@ START_TEST(journal_has_generations)
 }
 END_TEST
 
+/* ---- a program that follows ---- */
+
+#define STORM_STEPS 60
+#define STORM_SETTLE_MS 100000 /* what a flapping device held back is told by then */
+
+struct follower {
+	uint64_t serial, generation; /* of its picture */
+	uint64_t switches, hosts, links;
+	unsigned int looks;
+};
+
+static void look_at_status(struct follower *follower)
+{
+	const char *subnet = strstr(ask("status json"), "\"subnet\":{");
+
+	follower->switches = number_after(subnet, "\"switches\":");
+	follower->hosts = number_after(subnet, "\"hosts\":");
+	follower->links = number_after(subnet, "\"links\":");
+	follower->generation = number_after(subnet, "\"generation\":");
+	follower->looks++;
+}
+
+/* Looks again only if an event is about a later subnet than its picture, or some were missed. */
+static void follow(struct follower *follower)
+{
+	bool stale = false, more;
+
+	do {
+		g_autofree char *line = g_strdup_printf(
+			"events since %" G_GUINT64_FORMAT " kind node,link json", follower->serial);
+		const char *text = ask(line), *events = strstr(text, "\"events\":");
+
+		more = strstr(text, "\"more\":true") != NULL;
+		follower->serial = number_after(text, "\"serial\":");
+		stale |= number_after(text, "\"missed\":") > 0;
+		for (const char *at = events; (at = strstr(at, "\"generation\":")); at++)
+			stale |= number_after(at, "\"generation\":") > follower->generation;
+	} while (more);
+	if (stale)
+		look_at_status(follower);
+}
+
+/* The port of the SM stays connected. */
+static void change_something(GRand *chance)
+{
+	static const char *const nodes[] = {"leaf-0-1", "leaf-1-1", "spine-0-0",
+					    "leaf-2-0", "host-3",   "host-9"};
+	const char *name = nodes[g_rand_int_range(chance, 0, G_N_ELEMENTS(nodes))];
+	bool on = g_rand_boolean(chance);
+	g_autofree char *line = NULL;
+
+	if (g_str_has_prefix(name, "host") || g_rand_int_range(chance, 0, 3) == 0) {
+		sim_node_set(f.s->sim, scenario_node(f.s, name), on);
+		return;
+	}
+	line = g_strdup_printf("sim %s %s %d", on ? "link" : "unlink", name,
+			       g_rand_int_range(chance, 1, 5));
+	ask(line);
+}
+
+/* Through a storm, and after it, a program that looks only when an event says so has the picture.
+ */
+START_TEST(journal_through_storms)
+{
+	g_autoptr(GRand) chance = g_rand_new_with_seed((guint32)_i);
+	struct follower follower = {.serial = journal_serial(f.env.journal)}, now = {0};
+
+	look_at_status(&follower);
+	for (unsigned int i = 0; i < STORM_STEPS; i++) {
+		change_something(chance);
+		scenario_run_ms(f.s, (unsigned int)g_rand_int_range(chance, 1, 2000));
+		if (g_rand_boolean(chance))
+			follow(&follower);
+	}
+	scenario_run_ms(f.s, STORM_SETTLE_MS);
+	follow(&follower);
+	look_at_status(&now);
+	ck_assert_uint_eq(follower.switches, now.switches);
+	ck_assert_uint_eq(follower.hosts, now.hosts);
+	ck_assert_uint_eq(follower.links, now.links);
+	ck_assert_uint_gt(follower.looks, 3);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("journal");
@@ -444,6 +528,7 @@ TEST_SUITE
 	tcase_add_test(tcase, journal_of_health);
 	tcase_add_test(tcase, journal_of_partitions);
 	tcase_add_test(tcase, journal_has_generations);
+	tcase_add_loop_test(tcase, journal_through_storms, 0, 5);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

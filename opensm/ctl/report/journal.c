@@ -219,7 +219,8 @@ static void compare(struct journal *journal, const struct fabric *old, const str
 		log_info(journal->context->log, "%u more changes of the subnet", untold);
 	if (journal->changes > ENTRIES_OF_ONE || untold)
 		note(journal, "node", "and %u more changes, of which the log has some",
-		     journal->changes - MIN(journal->changes, ENTRIES_OF_ONE) + untold);
+		     journal->changes - MIN(journal->changes, ENTRIES_OF_ONE) + untold)
+			->generation = journal->generation;
 	journal->changes = 0;
 }
 
