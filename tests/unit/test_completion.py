@@ -146,6 +146,10 @@ def ask_tools(bash):
     bash.ask('commands', ['opensmctl', 'heal'], lambda got: got == ['health'])
     bash.ask('after options', ['opensmctl', '-s', 'some-file', '-j', 'vers'],
              lambda got: got == ['version'])
+    bash.ask('options of events', ['opensmctl', '-j', 'events', '--f'],
+             lambda got: got == ['--follow'])
+    bash.ask('more of them', ['opensmctl', 'events', '--follow', '--'],
+             lambda got: got == ['--follow', '--json', '--since', '--kind'])
     bash.ask('a socket', ['opensmctl', '-s', 'some-f'], lambda got: got == ['some-file'])
     bash.ask('shapes', ['osmroute', 'tor'], lambda got: got == ['torus:'])
     bash.ask('a topology', ['osmsim', 'some-f'], lambda got: got == ['some-file'])
