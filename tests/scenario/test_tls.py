@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from test_console import KEY, SECONDS, Daemon, check, checks, wait_for  # noqa: E402
-from test_opensmctl import Terminal, ends, run  # noqa: E402
+from test_opensmctl import OPENSMCTL, Terminal, ends, run  # noqa: E402
 
 
 # LeakSanitizer crashes as it looks for leaks at the end of a program that has used GnuTLS.
@@ -142,6 +142,27 @@ def conversation(made):
         ends('no CA', daemon.ctl('version', ca='nonexistent'), 2, err='nonexistent.pem')
         ends('another name', daemon.ctl('version', host='127.0.0.2'), 4, err='TLS: ')
         check('the wrong key is in the log', daemon.wait_log('gave a wrong key 1 times'))
+
+
+def follow(made):
+    """Events of a console on another host, whose session ends when the follower does."""
+    with TlsDaemon(made) as daemon:
+        check('it listens', daemon.listens())
+        check('up', daemon.wait_log('SUBNET UP'))
+        with subprocess.Popen([OPENSMCTL, '--connect', f'127.0.0.1:{daemon.port}', '--ca',
+                               made.path('ca.pem'), '--key-file', daemon.key, 'events', '--follow',
+                               '--kind', 'link'], stdout=subprocess.PIPE, text=True) as follower:
+            check('the start', ' stream  the stream starts: ' in follower.stdout.readline())
+            for word in ('unlink', 'link'):
+                daemon.ctl('sim', word, 'leaf-0-0', '3')
+                line = follower.stdout.readline()
+                check(f'{word} is told', ' link    link ' in line, line)
+            daemon.child.kill()
+            check('the end is told', ' the connection is lost: ' in follower.stdout.readline())
+            follower.terminate()
+            check('it ends', follower.wait(SECONDS) == 0, follower.returncode)
+        daemon.child.wait(SECONDS)
+        daemon.child.returncode = 0
 
 
 def by_hand(made):
@@ -272,6 +293,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-tls.') as directory:
         made = Certificates(directory)
         conversation(made)
+        follow(made)
         by_hand(made)
         clear_text(made)
         client_certificates(made)
