@@ -40,8 +40,8 @@ static void *setup(GPtrArray *seeds)
 		"sim agent switch-0 status 0x1c silent;sim agent host-0 redirect 2 0x123 1 2",
 		"sim cc list;sim cc hosts old-form info 1 3;sim cc switch-0 answer 0x14 set ignore",
 		"sim cc event switch-0 1 1 2 3 times 9;sim cc show;sim cc requests switch-0",
-		"sim cc event host-0 1 0 2 3 qp 1 2 service 1;sim cc time host-0 9;sim cc restart "
-		"host-0",
+		"sim cc event host-0 1 0 2 3 qp 1 2 service 1;sim cc time host-0 9",
+		"sim cc restart host-0;sim cc list",
 		"loss 0.5;duplicate 0.1;corrupt 1e-3;delay 100 20;attached;pull host-0[1]",
 	};
 	struct bed *bed = g_new0(struct bed, 1);
