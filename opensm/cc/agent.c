@@ -532,7 +532,12 @@ static void take_piece(struct cc_agent *agent, const struct cc_plan *plan, unsig
 	bytes = keep(plan, octets, length);
 	set_bytes(&agent->has, bytes);
 	agent->read |= (uint8_t)(1u << piece);
-	if (first_unread(agent) == agent->n_read && !agent->original && plan->on)
+}
+
+/* A piece was read, not set: when all were, and before anything is set, that is what it had. */
+static void note_if_read(struct cc_agent *agent, const struct cc_plan *plan)
+{
+	if (first_unread(agent) == agent->n_read && !agent->sent && !agent->original && plan->on)
 		note_original(agent, plan);
 }
 
@@ -586,6 +591,7 @@ static void take_read(struct cc_agent *agent, const struct cc_plan *plan, unsign
 		else if (agent->state == CC_RIGHT && !piece_is_right(agent, piece))
 			agent->doubted = true;
 	}
+	note_if_read(agent, plan);
 	agent->sent &= (uint8_t)~bit;
 }
 
@@ -688,6 +694,7 @@ void cc_agent_refusal(struct cc_agent *agent, const struct cc_plan *plan,
 	case CC_READ:
 		if (step->piece > 1) { /* a block of the table that nothing was written to */
 			take_piece(agent, plan, step->piece, NULL);
+			note_if_read(agent, plan);
 			settle(agent, plan);
 			return;
 		}

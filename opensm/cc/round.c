@@ -177,7 +177,8 @@ static void forget_restored(struct cc *cc)
 		    (!agent->original && !agent->gave_key) || !cc_agent_is_done(agent, &cc->plan))
 			continue;
 		g_clear_pointer(&agent->original, g_bytes_unref);
-		agent->gave_key = false;
+		agent->gave_key = agent->saved = false;
+		agent->read = 0; /* to be read again before it is changed again */
 		cc->changed = true;
 	}
 }

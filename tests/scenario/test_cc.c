@@ -416,6 +416,24 @@ START_TEST(off_ends_pauses)
 }
 END_TEST
 
+/* What devices had is read again each time that it is switched on. */
+START_TEST(on_and_off_again)
+{
+	g_autofree struct sim_cc_view *before = NULL, *after = NULL;
+	g_autofree char *conf = per_port();
+
+	start("sweep_interval 1000\n");
+	before = all_views();
+	for (unsigned int i = 0; i < 3; i++) {
+		reread(i % 2 ? STANDARD : conf);
+		expect_all_right();
+		reread("sweep_interval 1000\n");
+	}
+	after = all_views();
+	expect_same_views(after, before);
+}
+END_TEST
+
 /* By the process that comes after the one that switched it on. */
 START_TEST(off_at_the_next_start)
 {
@@ -811,6 +829,7 @@ static Suite *suite(void)
 	tcase_add_test(off, off_is_proven);
 	tcase_add_test(off, off_while_unplugged);
 	tcase_add_test(off, off_ends_pauses);
+	tcase_add_test(off, on_and_off_again);
 	tcase_add_test(off, off_at_the_next_start);
 	suite_add_tcase(suite, off);
 	tcase_add_checked_fixture(agents, setup, teardown);
