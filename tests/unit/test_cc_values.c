@@ -33,6 +33,7 @@ START_TEST(tables)
 {
 	static const uint32_t hosts[] = {2, 3, 16, 127, 128, 1000, 8192, 40000};
 	struct cc_values values;
+	GPtrArray *warnings;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++) {
 		options->cc_profile = (uint8_t)_i;
@@ -43,7 +44,9 @@ START_TEST(tables)
 		for (unsigned int k = 1; k < values.n_table; k++)
 			ck_assert(slowness(&values.table[k]) >= slowness(&values.table[k - 1]));
 		ck_assert(slowness(&values.table[values.n_table - 1]) + 1 >= MIN(hosts[i], 128));
-		ck_assert_uint_eq(cc_values_warnings(options, &values)->len, 0);
+		warnings = cc_values_warnings(options, &values);
+		ck_assert_uint_eq(warnings->len, 0);
+		g_ptr_array_unref(warnings);
 	}
 	options->cc_hosts = 77;
 	cc_values_make(options, &(struct cc_size){5, 100}, &values);
