@@ -244,7 +244,7 @@ static unsigned int first_unread(const struct cc_agent *agent)
 /* Agents that were never changed are left alone while congestion control is off. */
 static bool concerns(const struct cc_agent *agent, const struct cc_plan *plan)
 {
-	return agent->lid && (plan->on || agent->original || agent->gave_key);
+	return agent->lid && (plan->on || cc_agent_is_remembered(agent));
 }
 
 static struct cc_step step(const struct cc_agent *agent, enum cc_question question,
@@ -293,7 +293,8 @@ static struct cc_step next_change(const struct cc_agent *agent, const struct cc_
 	return step(agent, agent->wants_log ? CC_ASK_LOG : CC_ASK_NOTHING, 0);
 }
 
-struct cc_step cc_agent_next(const struct cc_agent *agent, const struct cc_plan *plan)
+static struct cc_step next_step(const struct cc_agent *agent, const struct cc_plan *plan,
+				bool may_set)
 {
 	if (!concerns(agent, plan) || agent->paused)
 		return step(agent, CC_ASK_NOTHING, 0);
@@ -305,18 +306,18 @@ struct cc_step cc_agent_next(const struct cc_agent *agent, const struct cc_plan 
 		return step(agent, CC_ASK_INFO, 0);
 	if (first_unread(agent) < agent->n_read)
 		return step(agent, CC_READ, first_unread(agent));
-	if (!plan->may_set[KIND(agent)] || (plan->keeps && !agent->saved))
-		return step(agent, CC_ASK_NOTHING, 0);
-	return next_change(agent, plan);
+	return may_set ? next_change(agent, plan) : step(agent, CC_ASK_NOTHING, 0);
+}
+
+struct cc_step cc_agent_next(const struct cc_agent *agent, const struct cc_plan *plan)
+{
+	return next_step(agent, plan,
+			 plan->may_set[KIND(agent)] && (!plan->keeps || agent->saved));
 }
 
 bool cc_agent_is_done(const struct cc_agent *agent, const struct cc_plan *plan)
 {
-	struct cc_plan all = *plan;
-
-	all.may_set[0] = all.may_set[1] = true;
-	all.keeps = false;
-	return cc_agent_next(agent, &all).question == CC_ASK_NOTHING;
+	return next_step(agent, plan, true).question == CC_ASK_NOTHING;
 }
 
 /* ---- requests ---- */

@@ -115,6 +115,12 @@ struct cc_plan {
 	uint64_t now_ns;
 };
 
+/* What it had, or that it may have a key, is to be known by later processes and other SMs. */
+static inline bool cc_agent_is_remembered(const struct cc_agent *agent)
+{
+	return agent->original || agent->gave_key;
+}
+
 struct cc_agent *cc_agent_new(uint64_t guid);
 void cc_agent_free(struct cc_agent *agent);
 /* Where it is now; a device that may have restarted is asked again. */

@@ -169,11 +169,6 @@ static void add_port(GString *text, GHashTable *numbers, const struct cc_agent *
 		g_string_append(text, "-\n");
 }
 
-static bool is_remembered(const struct cc_agent *agent)
-{
-	return agent->original || agent->gave_key;
-}
-
 char *cc_memory_text(const struct cc *cc)
 {
 	g_autoptr(GHashTable) numbers = g_hash_table_new(g_bytes_hash, g_bytes_equal);
@@ -184,7 +179,7 @@ char *cc_memory_text(const struct cc *cc)
 	for (guint i = 0; i < cc->order->len; i++) {
 		const struct cc_agent *agent = cc->order->pdata[i];
 
-		if (!is_remembered(agent))
+		if (!cc_agent_is_remembered(agent))
 			continue;
 		if (agent->original)
 			add_settings(text, numbers, agent->original);

@@ -148,7 +148,7 @@ static void mark_saved(struct cc *cc)
 	for (guint i = 0; i < cc->order->len; i++) {
 		struct cc_agent *agent = cc->order->pdata[i];
 
-		agent->saved = agent->original || agent->gave_key;
+		agent->saved = cc_agent_is_remembered(agent);
 	}
 	cc->changed = false;
 }
@@ -158,7 +158,7 @@ static bool anything_unsaved(const struct cc *cc)
 	for (guint i = 0; i < cc->order->len; i++) {
 		const struct cc_agent *agent = cc->order->pdata[i];
 
-		if (!agent->saved && (agent->original || agent->gave_key))
+		if (!agent->saved && cc_agent_is_remembered(agent))
 			return true;
 	}
 	return false;
@@ -174,7 +174,7 @@ static void forget_restored(struct cc *cc)
 		struct cc_agent *agent = cc->order->pdata[i];
 
 		if (cc->plan.on || !agent->lid || agent->paused ||
-		    (!agent->original && !agent->gave_key) || !cc_agent_is_done(agent, &cc->plan))
+		    !cc_agent_is_remembered(agent) || !cc_agent_is_done(agent, &cc->plan))
 			continue;
 		g_clear_pointer(&agent->original, g_bytes_unref);
 		agent->gave_key = agent->saved = false;
@@ -338,7 +338,7 @@ static void place_agents(struct cc *cc, const struct fabric *fabric)
 		if (agent->port != FABRIC_NONE)
 			continue;
 		agent->lid = 0;
-		if (agent->original || agent->gave_key || agent->in_flight)
+		if (cc_agent_is_remembered(agent) || agent->in_flight)
 			g_ptr_array_add(cc->order, agent);
 		else
 			g_hash_table_remove(cc->agents, &agent->guid);
