@@ -20,6 +20,7 @@ MAY_USE = {
     'route': BASE + ['fabric'],
     'policy': BASE + ['fabric', 'route'],
     'subnet': BASE + ['fabric', 'route', 'policy'],
+    'plugin': BASE + ['fabric', 'route'],
     'ha': MANAGERS,
     'sm': MANAGERS + ['ha'],
     'sa': MANAGERS + ['ha'],
@@ -29,12 +30,12 @@ MAY_USE = {
     'ssacore': MANAGERS + ['ssa'],
     'ssanode': ['complib', 'iba', 'ssa', 'client'],
     'client': [],
-    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'client'],
+    'ctl': MANAGERS + ['plugin', 'ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'client'],
     'opensmctl': BASE + ['client', 'ctl'],
     'web': ['client'],
     'snmp': ['client'],
-    'osmroute': MANAGERS + ['perf', 'ctl'],
-    'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'ctl'],
+    'osmroute': MANAGERS + ['plugin', 'perf', 'ctl'],
+    'main': MANAGERS + ['plugin', 'ha', 'sm', 'sa', 'perf', 'cc', 'ssacore', 'ctl'],
 }
 # First match wins.
 LAYER_OF_PATH = [

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What the daemon and the host of a plug-in have in common, the host itself, and routing engines
+# that are plug-ins.
+pkginclude_HEADERS = include/opensm/plugin.h
+noinst_LIBRARIES += libplugin.a
+libplugin_a_SOURCES = \
+	opensm/plugin/base/block.c opensm/plugin/base/block.h \
+	opensm/plugin/base/event_record.h \
+	opensm/plugin/base/link.h
