@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Cables between switches that run below what both ends support: avoid_throttled_links. */
-#ifndef ROUTE_GRAPH_THROTTLED_H
-#define ROUTE_GRAPH_THROTTLED_H
+#ifndef ROUTE_VALUE_THROTTLED_H
+#define ROUTE_VALUE_THROTTLED_H
 
 #include "fabric/fabric.h"
 

@@ -3,7 +3,7 @@
  * Cables at full width and speed join switches to parts of the network; slower cables between parts
  * stay, because there is no other path.
  */
-#include "route/graph/throttled.h"
+#include "route/value/throttled.h"
 
 #include <glib.h>
 
