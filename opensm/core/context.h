@@ -65,6 +65,7 @@ struct context {
 	struct slot traps;	     /* struct traps: with each trap (core/traps.h) */
 	struct slot unhealthy_ports; /* struct unhealthy_ports (sm/health/unhealthy.h) */
 	struct slot peers;	     /* struct peers (sm/election/peers.h) */
+	struct slot route_watch; /* struct route_watch: while routes are computed */
 	struct slot replica;	     /* struct replica: found at a takeover, for the SA to adopt */
 	struct slot cc_memory;	     /* GBytes: of that, what cc/ is to adopt */
 

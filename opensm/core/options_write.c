@@ -20,6 +20,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_cc_log_poll,
 	OPTION_cc_profile,
 	OPTION_cc_hosts,
+	OPTION_routing_timeout,
 	OPTION_max_rate_enum,
 	OPTION_master_sm_priority,
 	OPTION_sm_take_over_useless_master,

@@ -41,6 +41,7 @@
 #include "policy/partition/groups.h"
 #include "policy/partition/partition_changes.h"
 #include "policy/qos/qos_file.h"
+#include "route/graph/watch.h"
 #include "sa/sa.h"
 #include "sm/election/peers.h"
 #include "sm/health/unhealthy.h"
@@ -123,6 +124,7 @@ COUNTED(perf_images)
 COUNTED(perf_rules)
 COUNTED(perf_alarms)
 COUNTED(cc_report)
+COUNTED(route_watch)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -159,6 +161,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
 	slot_init(&context->peers, get_peers, put_peers);
+	slot_init(&context->route_watch, get_route_watch, put_route_watch);
 	slot_init(&context->subscriptions, get_subscriptions, put_subscriptions);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
@@ -221,6 +224,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->perf_rules);
 	slot_clear(&context->perf_alarms);
 	slot_clear(&context->cc);
+	slot_clear(&context->route_watch);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);

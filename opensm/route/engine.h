@@ -137,8 +137,10 @@ struct route_ties {
 #define ROUTE_LIST_endports struct route_endport
 #define ROUTE_LIST_weights struct route_weight
 
+struct route_watch;
 struct route_input {
 	unsigned int threads; /* workers allowed; the result does not depend on it */
+	struct route_watch *watch; /* the computation is reported to it (graph/watch.h); or NULL */
 	/* Of this fabric; NULL: all send to all. */
 	const struct route_demand *demand;
 	const struct route_ties *ties; /* of this fabric; NULL: none */
@@ -235,6 +237,7 @@ enum route_error {
 	ROUTE_ERROR_UNKNOWN_ENGINE,
 	ROUTE_ERROR_UNSUITABLE, /* the engine cannot route this topology */
 	ROUTE_ERROR_INPUT,
+	ROUTE_ERROR_CANCELLED,
 };
 GQuark route_error_quark(void);
 

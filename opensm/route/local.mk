@@ -29,7 +29,7 @@ libroute_a_SOURCES = \
 	opensm/route/graph/hops.c opensm/route/graph/order.h \
 	opensm/route/graph/parallel.c opensm/route/graph/parallel.h \
 	opensm/route/graph/plan.c opensm/route/graph/plan.h \
-	opensm/route/graph/throttled.c opensm/route/graph/throttled.h \
+	opensm/route/graph/watch.c opensm/route/graph/watch.h \
 	opensm/route/graph/wishes.c opensm/route/graph/wishes.h \
 	opensm/route/layers/acyclic.c opensm/route/layers/acyclic.h \
 	opensm/route/layers/layered.c opensm/route/layers/layered.h \
@@ -67,4 +67,5 @@ libroute_a_SOURCES = \
 	opensm/route/value/base.h \
 	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \
 	opensm/route/value/lanes.c opensm/route/value/lanes.h \
-	opensm/route/value/routing.c
+	opensm/route/value/routing.c \
+	opensm/route/value/throttled.c opensm/route/value/throttled.h

@@ -12,6 +12,7 @@
 #include "policy/files/ties.h"
 #include "policy/files/unknown_guids.h"
 #include "policy/partition/demand.h"
+#include "route/graph/watch.h"
 #include "route/renew/renew.h"
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
@@ -34,6 +35,7 @@
 
 #define THREADS_PAY 256 /* from this many switches on several threads compute routes */
 #define THREADS_MAX 8
+#define SLOW_NS (10 * NS_PER_S) /* after which it is said how far a computation has come */
 
 /* The inputs of the routes in use, and what has been logged about them. */
 struct choice {
@@ -43,6 +45,9 @@ struct choice {
 };
 
 struct routes {
+	struct sm *sm;
+	struct route_watch *watch; /* of the computation under way; NULL: none */
+	struct timer slow;	   /* until it is said that it takes long */
 	struct choice used;
 	struct partitions *minded; /* partitions that the routes in use respect; NULL: none */
 	bool anew;		   /* the operator requested a new computation, which is pending */
@@ -68,6 +73,7 @@ struct route_job {
 	struct message message;
 	struct sm *sm;
 	uint64_t serial;
+	struct route_watch *watch;
 	struct log *log;
 	struct fabric *fabric;
 	struct choice now; /* roots_found: of the current attempt */
@@ -109,6 +115,7 @@ static struct choice choice_copy(const struct choice *from)
 
 static void job_free(struct route_job *job)
 {
+	route_watch_unref(job->watch);
 	fabric_unref(job->fabric);
 	choice_clear(&job->now);
 	choice_clear(&job->used);
@@ -127,13 +134,55 @@ static void job_free(struct route_job *job)
 	g_free(job);
 }
 
-struct routes *routes_new(void)
+/* ---- the computation under way ---- */
+
+static void on_slow(struct timer *timer)
 {
-	return g_new0(struct routes, 1);
+	struct routes *routes = container_of(timer, struct routes, slow);
+	struct sm *sm = routes->sm;
+	g_autofree char *text = route_watch_text(routes->watch, actor_now(sm->actor));
+
+	log_info(sm->log, "still computing %s", text);
+	timer_start(&routes->slow, SLOW_NS);
+}
+
+static struct route_watch *watch_begin(struct sm *sm)
+{
+	struct routes *routes = sm->routes;
+
+	routes->watch = route_watch_new(actor_now(sm->actor));
+	slot_publish(&sm->context->route_watch, route_watch_ref(routes->watch));
+	timer_start(&routes->slow, SLOW_NS);
+	return route_watch_ref(routes->watch);
+}
+
+static void watch_end(struct routes *routes)
+{
+	if (!routes->watch)
+		return;
+	timer_stop(&routes->slow);
+	slot_publish(&routes->sm->context->route_watch, NULL);
+	g_clear_pointer(&routes->watch, route_watch_unref);
+}
+
+void routes_cancel(struct sm *sm)
+{
+	route_watch_cancel(sm->routes->watch);
+	watch_end(sm->routes);
+}
+
+struct routes *routes_new(struct sm *sm)
+{
+	struct routes *routes = g_new0(struct routes, 1);
+
+	routes->sm = sm;
+	timer_init(&routes->slow, sm->actor, on_slow);
+	return routes;
 }
 
 void routes_free(struct routes *routes)
 {
+	watch_end(routes);
 	choice_clear(&routes->used);
 	partitions_unref(routes->minded);
 	g_clear_pointer(&routes->job, job_free);
@@ -282,6 +331,10 @@ static bool judge(struct route_job *job, const struct routing *routing,
 	route_verdict_clear(&job->verdict);
 	if (route_verify_by(job->fabric, routing, input, &job->verdict))
 		return true;
+	if (route_is_cancelled(input->watch)) {
+		*why = g_strdup("the proof of its routes takes longer than routing_timeout allows");
+		return false;
+	}
 	*why = g_strdup_printf("its routes are invalid and are not used: %s",
 			       job->verdict.witness ? job->verdict.witness : "no example");
 	return false;
@@ -291,6 +344,7 @@ static void take_input(struct route_job *job, struct route_input *input)
 {
 	route_files_input(job->now.files, job->now.options, input);
 	input->threads = threads_for(job);
+	input->watch = job->watch;
 	input->demand = job->demand;
 	ties_free(job->ties);
 	input->ties = job->ties = ties_make(route_files_ties(job->now.files), job->partitions);
@@ -348,7 +402,8 @@ static struct routing *compute(struct route_job *job, const struct route_engine 
 	const struct routing *old = job->old;
 	struct routing *routing = renew(job, engine, old, &first);
 
-	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine))) {
+	if (!routing && !route_is_cancelled(job->watch) &&
+	    (job->way != ROUTE_ANEW || (old && old->maker == engine))) {
 		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
 		g_clear_pointer(&first, g_free);
 		routing = renew(job, engine, NULL, &first);
@@ -384,7 +439,7 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 	char *why = NULL, *again = NULL;
 	struct routing *routing = compute(job, engine, &why);
 
-	if (!routing && can_hold(job, engine)) {
+	if (!routing && !route_is_cancelled(job->watch) && can_hold(job, engine)) {
 		use_files(job, job->used.files);
 		routing = compute(job, engine, &again);
 		if (routing)
@@ -470,6 +525,7 @@ static void on_computed(struct message *message)
 		job_free(job);
 		return;
 	}
+	watch_end(sm->routes);
 	g_clear_pointer(&sm->routes->job, job_free);
 	sm->routes->job = job;
 	sm->sweep.pending--;
@@ -484,7 +540,12 @@ static void run_job(struct message *message)
 		job->demand = demand_of_partitions(job->partitions);
 	for (guint i = 0; i < job->attempts->len && !job->routing; i++) {
 		const struct attempt *attempt = &g_array_index(job->attempts, struct attempt, i);
+		bool is_last = i + 1 == job->attempts->len;
 
+		/* The last one has no limit, as late routes are better than none. */
+		route_watch_limit(job->watch, is_last ? 0 : job->now.options->routing_timeout);
+		if (route_is_cancelled(job->watch))
+			break;
 		job->now.roots_found = attempt->find_roots;
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
@@ -562,6 +623,7 @@ enum step_result step_route(struct sm *sm)
 	job->failures = g_string_new(NULL);
 	job->message.run = run_job;
 	job->message.drop = drop_job;
+	job->watch = watch_begin(sm);
 	sm->sweep.pending++;
 	pool_post(sm->context->routes, &job->message);
 	return STEP_NEXT;

@@ -173,7 +173,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->store.disk = disk_new(sm);
 	sm->store.guid2lid = guid2lid_new(context->cache_dir, context->log);
 	guid2lid_watch(sm->store.guid2lid, on_lids_not_kept, sm);
-	sm->routes = routes_new();
+	sm->routes = routes_new(sm);
 	sm->store.path_sls = path_sls_new(context->cache_dir, context->log);
 	sm->settings = settings_new(sm);
 	sm->program = program_new(routes_written);
@@ -259,10 +259,12 @@ struct actor *sm_actor(const struct sm *sm)
 void sm_stop(struct sm *sm)
 {
 	actor_stop(sm->actor);
+	routes_cancel(sm);
 }
 
 void sm_free(struct sm *sm)
 {
+	routes_cancel(sm);
 	sm->sweep.serial++; /* requests in flight now are outdated */
 	sm_requests_forget(sm, true);
 	silence_forget(sm);

@@ -186,8 +186,10 @@ struct partitions *policy_partitions_for_routes(struct sm *sm, const struct rout
 /* ---- routing.c ---- */
 /* The partitions that the routes in use were computed with; NULL: routes ignore partitions. */
 const struct partitions *routes_minded(const struct sm *sm);
-struct routes *routes_new(void);
+struct routes *routes_new(struct sm *sm);
 void routes_free(struct routes *routes);
+/* The computation under way is not wanted: it ends within some 10 ms. */
+void routes_cancel(struct sm *sm);
 void routes_compute_anew(struct sm *sm); /* requested by the operator */
 void routes_written(struct sm *sm);	 /* to all switches that accept them */
 struct subnet;

@@ -210,6 +210,7 @@ static void leave_sweep(struct sm *sm)
 {
 	if (sm->sweep.pending && !sm->dry)
 		mad_cancel(sm->mad, sm->sweep.serial);
+	routes_cancel(sm);
 	sm->sweep.serial++;
 	sm->sweep.kind = SWEEP_KIND_NONE;
 	sm->schedule.looks = false;

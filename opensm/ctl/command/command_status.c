@@ -14,6 +14,7 @@
 #include "ctl/console/console_tls.h"
 #include "ctl/perfmgr/word.h"
 #include "ctl/report/sms.h"
+#include "ctl/report/status.h"
 #include "ctl/report/status_figures.h"
 #include "ha/agreement.h"
 #include "ha/replicator.h"
@@ -478,6 +479,14 @@ static void add_keys(GVariantBuilder *builder, const struct options *options)
 	answer_member(builder, "keys", &keys);
 }
 
+static void add_computing(struct command_call *call, GVariantBuilder *builder)
+{
+	g_autofree char *text = status_computing(call->context);
+
+	if (text)
+		answer_text(builder, "computing", text);
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -506,6 +515,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 		answer_text(&builder, "credit_loop_witness", subnet->credit_loop);
 	if (subnet && subnet->exposed)
 		answer_text(&builder, "lane_change", subnet->exposed);
+	add_computing(call, &builder);
 	if (subnet && subnet->fallback)
 		answer_text(&builder, "fallback", subnet->fallback);
 	if (subnet && subnet->held)
@@ -696,6 +706,9 @@ static void print_head(GVariant *answer, GString *out)
 			       answer_get_text(answer, "sa_state"));
 	g_string_append_printf(out, "   Routing Engine       : %s\n",
 			       answer_get_text(answer, "routing_engine"));
+	if (*answer_get_text(answer, "computing"))
+		g_string_append_printf(out, "   Computing            : %s\n",
+				       answer_get_text(answer, "computing"));
 	if (*answer_get_text(answer, "fallback"))
 		g_string_append_printf(out, "   ERROR                : it is a fallback; %s\n",
 				       answer_get_text(answer, "fallback"));

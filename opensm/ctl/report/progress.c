@@ -250,9 +250,12 @@ static void draw_sweep(struct progress *progress)
 	size_t room = width(progress);
 	unsigned int all = steps_until(&steps[G_N_ELEMENTS(steps)], &none);
 	unsigned int done = steps_until(progress->step, &running);
+	g_autofree char *computing = status_computing(progress->context);
 
 	add_bar(line, done, all);
 	add_part(line, "  ", room, "%s", running ? running->name : "");
+	if (computing)
+		add_part(line, "  ", room, "%s", computing);
 	add_part(line, "  ", room, "%" G_GUINT64_FORMAT " SMPs",
 		 smps(progress) - progress->sweep_smps);
 	add_part(line, "  ", room, "%.1f s",

@@ -6,6 +6,7 @@
 
 #include "ha/replicator.h"
 #include "iba/constants.h"
+#include "route/graph/watch.h"
 #include "subnet/subnet.h"
 
 const char *status_sm_state(const struct context *context)
@@ -23,6 +24,15 @@ char *status_own_port(const struct context *context)
 		return NULL;
 	return g_strdup_printf("%s, its port is %s", status_sm_state(context),
 			       sweep & SWEEP_FLAG_PORT_LOST ? "gone" : "down");
+}
+
+char *status_computing(struct context *context)
+{
+	struct route_watch *watch = slot_take(&context->route_watch);
+	char *text = watch ? route_watch_text(watch, runtime_now(context->rt)) : NULL;
+
+	route_watch_unref(watch);
+	return text;
 }
 
 /* A standby has no subnet, but knows its master: a subnet from its own time as master is old. */

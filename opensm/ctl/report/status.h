@@ -18,6 +18,8 @@ const char *status_sm_state(const struct context *context);
  * NULL: the port is there and up.
  */
 char *status_own_port(const struct context *context);
+/* The routes that are being computed, and how far that is; NULL: none. To be freed. */
+char *status_computing(struct context *context);
 
 /* Writes that line and all counters to the log, whatever its flags. */
 void status_log(struct context *context);

@@ -165,6 +165,7 @@ static struct routing *dor_compute(const struct fabric *fabric, const struct rou
 	route_plan_init(&plan, fabric);
 	dor.graph = plan.graph;
 	plan.graph->threads = input->threads;
+	plan.graph->watch = input->watch;
 	dor.hops = hops = route_hops_or_error(&plan.order, NULL, error);
 	if (hops)
 		fill(&dor, fabric, input);

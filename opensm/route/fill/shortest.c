@@ -61,6 +61,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 
 	route_plan_init(&plan, fabric);
 	plan.graph->threads = input->threads;
+	plan.graph->watch = input->watch;
 	plan.order.connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
 	hops = find_hops(engine, &plan, fabric, input, order, next, error);
 	if (hops) {

@@ -24,8 +24,10 @@ struct route_target {
 	uint8_t offset; /* from the base LID: the base's entry is this many before */
 };
 
+struct route_watch;
 struct route_graph {
 	unsigned int threads;	   /* that searches and fills may use; 1 by default */
+	struct route_watch *watch; /* to which they report; NULL by default */
 	uint32_t n;		   /* switches */
 	uint32_t *first_edge;	   /* [n + 1] */
 	struct route_edge *edges;  /* of a switch by ascending lowest port */

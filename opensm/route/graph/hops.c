@@ -22,6 +22,7 @@
 #include "route/engine.h"
 #include "route/graph/order.h"
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 
 #define LINE 64 /* a constant, so that many octets are handled at once */
 #define NO_PORT 0xFF
@@ -274,7 +275,8 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 		search.first = block * LINE;
 		search.n = MIN(job->n_dests - search.first, LINE);
 		begin(&search);
-		if (!(job->order->up ? search_oriented : search_any)(&search)) {
+		if (!route_watch_step(graph->watch) ||
+		    !(job->order->up ? search_oriented : search_any)(&search)) {
 			atomic_store(&job->too_far, true);
 			break;
 		}
@@ -294,6 +296,7 @@ bool route_hops(const struct route_order *order, const uint32_t *dests, uint32_t
 	for (uint32_t sw = 0; at && sw < graph->n; sw++)
 		at[order->place[sw]] = sw;
 	atomic_init(&job.too_far, false);
+	route_watch_begin(graph->watch, "distances", (n_dests + LINE - 1) / LINE);
 	route_parallel(graph->threads, (n_dests + LINE - 1) / LINE, search_blocks, &job);
 	return !atomic_load(&job.too_far);
 }

@@ -3,7 +3,7 @@
 
 #include "route/fill/shortest.h"
 #include "route/fill/ties.h"
-#include "route/graph/throttled.h"
+#include "route/value/throttled.h"
 #include "route/value/base.h"
 
 /* How many pairs of switches have no SL because their hosts send each other nothing. */
@@ -93,6 +93,7 @@ static bool init(struct layered *layered, GError **error)
 	route_plan_init_for(&layered->plan, route_graph_new_without(layered->fabric, unused));
 	layered->graph = layered->plan.graph;
 	layered->graph->threads = input->threads;
+	layered->graph->watch = input->watch;
 	route_mark_demand(&layered->plan.wishes, layered->fabric, input);
 	route_mark_ties(&layered->plan.wishes, layered->fabric, input);
 	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);

@@ -17,6 +17,7 @@
  * blocks that it refuses, do not exist, whatever the tables say; the tables are not at fault if
  * some pair has no path without them.
  */
+#include "route/graph/watch.h"
 #include "route/order/orient.h"
 #include "route/proof/verify.h"
 #include "route/transition/fdb_cap.h"
@@ -79,6 +80,7 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->verdict = verdict;
 	verify->graph = route_graph_new(fabric);
 	verify->graph->threads = input->threads;
+	verify->graph->watch = input->watch;
 	route_wishes_init(&verify->wishes, verify->graph);
 	route_mark_demand(&verify->wishes, fabric, input);
 	verify->n_lids = fabric->max_lid + 1u;
@@ -183,6 +185,7 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	if (verify->cycle && !verdict->witness)
 		verdict->witness = name_cycle(verify);
 	verify_free(verify);
+	verdict->complete &= !route_is_cancelled(input->watch);
 	return verdict->complete && verdict->loop_free &&
 	       (verdict->acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));
 }

@@ -19,6 +19,7 @@
 #include "iba/codes.h"
 #include "route/graph/order.h"
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
 
@@ -178,6 +179,8 @@ static void follow_shares(void *arg, uint32_t first, uint32_t last)
 
 		if (k < first || k >= last)
 			continue;
+		if (!route_watch_step(all->shares[k].verify->graph->watch))
+			return;
 		all->shares[k].lid = all->lids[i];
 		read_column(&all->shares[k]);
 		if (!all->shares[k].verify->hosts_only)
@@ -217,6 +220,7 @@ static void follow_lids(struct verify *verify, struct dependency *found)
 	uint32_t n = verify->graph->n, lid = 1;
 	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
 
+	route_watch_begin(verify->graph->watch, "proof", verify->n_lids);
 	if (verify->turns)
 		all.n = 1; /* these graphs are large */
 	all.lids = g_new(uint16_t, verify->n_lids);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/order/orient.h"
 #include "route/proof/verify.h"
 
@@ -194,7 +195,7 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 	for (uint32_t i = first; i < last && !proof->failed; i++) {
 		tile->first = i * WIDTH;
 		tile->n = MIN(verify->routing->n_blocks * 64 - tile->first, WIDTH);
-		if (follow_tile(tile))
+		if (route_watch_step(verify->graph->watch) && follow_tile(tile))
 			widen(&proof->widest, most_hops(tile));
 		else
 			proof->failed = true;
@@ -220,6 +221,8 @@ bool verify_by_order(struct verify *verify)
 		proof.failed |= lid > verify->routing->top;
 	}
 	find_order(&proof);
+	route_watch_begin(verify->graph->watch, "proof by an order",
+			  (n_lids + WIDTH - 1) / WIDTH);
 	route_parallel(verify->graph->threads, (n_lids + WIDTH - 1) / WIDTH, follow_tiles, &proof);
 	verify->verdict->max_hops = proof.widest;
 	g_free(proof.place);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "route/graph/throttled.h"
+#include "route/value/throttled.h"
 
 /* ---- the operator's input ---- */
 
