@@ -3,7 +3,7 @@
  * Rows: a switch is placed above the middle of its neighbours one row below, so that those of a pod
  * are together; the lowest row is in the order of the fabric. The row with the most switches sets
  * the width, and the others are spread over it. A mesh or torus is placed in its grid, and a fabric
- * that has neither rows nor a grid on a circle.
+ * that has neither rows nor a grid on a circle, group by group.
  */
 #include "osmroute/layout.h"
 
@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "osmroute/clusters.h"
 #include "osmroute/grid.h"
 
 #define MARGIN 60.0   /* around everything; holds the legend */
@@ -21,6 +22,7 @@
 #define HOST_STEP 4.0
 #define COLUMNS 3 /* of hosts below a switch */
 #define CELL 80.0 /* least size of a grid cell */
+#define GAP 2.0   /* between two groups on a circle, in steps */
 
 struct place {
 	uint32_t sw;
@@ -100,18 +102,27 @@ static void lay_rows(struct layout *layout, const struct fabric *fabric)
 
 static void lay_circle(struct layout *layout, const struct fabric *fabric)
 {
-	uint32_t n = fabric->n_switches;
-	double radius = MAX(n * STEP / (2 * G_PI), 120);
 	double border = MARGIN + LABEL + (most_hosts(layout, fabric) + 2) * HOST_STEP;
+	uint32_t n = fabric->n_switches;
+	double radius, steps, step = 0;
+	struct clusters clusters;
 
+	clusters_init(&clusters, fabric, &layout->ranks);
+	steps = n + (clusters.n > 1 ? clusters.n * GAP : 0);
+	radius = MAX(steps * STEP / (2 * G_PI), 120);
 	layout->centre = (struct layout_point){radius + border, radius + border};
-	for (uint32_t sw = 0; sw < n; sw++) {
-		double angle = 2 * G_PI * sw / n;
+	for (uint32_t i = 0; i < n; i++, step++) {
+		uint32_t sw = clusters.order[i];
+		double angle;
 
+		if (i && clusters.of[sw] != clusters.of[clusters.order[i - 1]])
+			step += GAP;
+		angle = 2 * G_PI * step / steps;
 		layout->switches[sw].x = layout->centre.x + radius * sin(angle);
 		layout->switches[sw].y = layout->centre.y - radius * cos(angle);
 	}
 	layout->width = layout->height = 2 * (radius + border);
+	clusters_clear(&clusters);
 }
 
 static void lay_grid(struct layout *layout, const struct fabric *fabric,

@@ -4,6 +4,7 @@ noinst_LIBRARIES += libosmroute.a
 libosmroute_a_SOURCES = \
 	opensm/osmroute/arguments.c opensm/osmroute/arguments.h \
 	opensm/osmroute/changes.c opensm/osmroute/changes.h \
+	opensm/osmroute/clusters.c opensm/osmroute/clusters.h \
 	opensm/osmroute/cost.c opensm/osmroute/cost.h \
 	opensm/osmroute/draw.c opensm/osmroute/draw.h \
 	opensm/osmroute/grid.c opensm/osmroute/grid.h \

@@ -8,6 +8,7 @@
 
 #include "complib/random.h"
 #include "fabric/changes.h"
+#include "osmroute/clusters.h"
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
@@ -689,6 +690,41 @@ START_TEST(test_parts_of_loads)
 }
 END_TEST
 
+/* Groups are found by their cables alone: those that the names of switches tell, or none. */
+static const struct {
+	const char *spec;
+	uint32_t groups;
+} grouped[] = {
+	{"dragonfly:4:2:2", 9},	 {"dragonfly:6:3:3", 19}, {"dragonfly:8:4:4", 33},
+	{"megafly:4:4:4:4", 17}, {"slimfly:5", 1},	  {"random:60:6:2:3", 1},
+};
+
+START_TEST(test_groups)
+{
+	struct fabric *fabric = make_fabric(grouped[_i].spec, 0);
+	struct clusters clusters;
+	struct ranks ranks;
+
+	ranks_init(&ranks, fabric);
+	clusters_init(&clusters, fabric, &ranks);
+	ck_assert_uint_eq(clusters.n, grouped[_i].groups);
+	for (uint32_t i = 1; i < fabric->n_switches; i++) {
+		uint32_t here = clusters.order[i], before = clusters.order[i - 1];
+		const char *name = fabric->nodes[fabric->switches[here].node].description;
+		const char *other = fabric->nodes[fabric->switches[before].node].description;
+		bool together = atoi(strchr(name, '-') + 1) == atoi(strchr(other, '-') + 1);
+
+		if (clusters.n == 1)
+			ck_assert_uint_eq(here, i);
+		else
+			ck_assert_int_eq(together, clusters.of[here] == clusters.of[before]);
+	}
+	clusters_clear(&clusters);
+	ranks_clear(&ranks);
+	fabric_unref(fabric);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("osmroute");
@@ -710,6 +746,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_names_are_quoted);
 	tcase_add_loop_test(tcase, test_shades, 0, 2);
 	tcase_add_test(tcase, test_parts_of_loads);
+	tcase_add_loop_test(tcase, test_groups, 0, G_N_ELEMENTS(grouped));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
