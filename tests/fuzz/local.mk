@@ -3,6 +3,7 @@
 # inputs. make fuzz builds them with clang's libFuzzer in a directory of its own and runs each
 # FUZZ_RUNS times: see fuzz.sh.
 fuzz_programs = \
+	tests/fuzz/fuzz_block \
 	tests/fuzz/fuzz_cc_memory \
 	tests/fuzz/fuzz_console \
 	tests/fuzz/fuzz_guid2lid \
@@ -64,6 +65,7 @@ libfuzz_a_SOURCES = tests/fuzz/fuzz.c tests/fuzz/fuzz_file.c tests/fuzz/fuzz.h \
 endif
 LIBS_FUZZ = $(FUZZ_LIBS) libfuzz.a
 
+tests_fuzz_fuzz_block_LDADD = $(LIBS_FUZZ) $(LIBS_PLUGIN)
 tests_fuzz_fuzz_cc_memory_SOURCES = tests/fuzz/fuzz_cc_memory.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_cc_memory_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_cc_memory_LDADD = $(LIBS_FUZZ) libcc.a $(LIBS_SM)

@@ -40,7 +40,8 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_sim tests/unit/test_core tests/unit/test_fabric tests/unit/test_mad \
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
-	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim \
+	tests/unit/test_perf tests/unit/test_plugin tests/unit/test_osmroute \
+	tests/unit/test_osmsim \
 	tests/unit/test_image tests/unit/test_client tests/unit/test_cc tests/unit/test_ssa \
 	tests/unit/test_ssa_wire \
 	tests/unit/test_ssa_store
@@ -180,6 +181,10 @@ tests_unit_test_perf_SOURCES = \
 	tests/unit/test_perf_rules.c
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a libperffixture.a $(LIBS_PERF) $(CHECK_LIBS)
+
+tests_unit_test_plugin_SOURCES = tests/unit/test_block.c
+tests_unit_test_plugin_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_plugin_LDADD = libsuites.a $(LIBS_PLUGIN) $(CHECK_LIBS)
 
 tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
 	tests/unit/test_osmroute_measured.c tests/unit/test_route_demand.c \

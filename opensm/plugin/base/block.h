@@ -7,7 +7,8 @@
  *
  * A block is sealed against any change of its size, so that a reader cannot be hit by a writer that
  * cuts it off; a block to be read only is sealed against writing as well. block_map() trusts
- * nothing: every section that it accepts lies within the file.
+ * nothing: every section that it accepts lies within the file, and what the other side writes later
+ * moves none.
  */
 #ifndef PLUGIN_BASE_BLOCK_H
 #define PLUGIN_BASE_BLOCK_H
@@ -34,12 +35,19 @@ static inline void block_want(struct block_plan *plan, unsigned int section, uin
 
 struct block {
 	int file;
-	uint8_t *octets;
+	uint8_t *octets; /* NULL: not mapped */
 	size_t size;
 	bool writable;
+	struct block_place {
+		uint64_t at, n;
+		uint32_t element, reserved;
+	} places[BLOCK_SECTIONS]; /* private */
 };
 
-/* A new block whose octets are all 0, mapped for writing. False and error of G_FILE_ERROR. */
+/*
+ * A new block whose octets are all 0, mapped for writing, with memory for all of it. False and
+ * error of G_FILE_ERROR.
+ */
 bool block_new(struct block *block, const char *name, const struct block_plan *plan,
 	       GError **error);
 /* Ends the writing: gives up the mapping, and seals the file against any change. */
@@ -52,8 +60,9 @@ bool block_map(struct block *block, int file, bool writable, GError **error);
 void block_clear(struct block *block); /* also one of {.file = -1} */
 
 /*
- * The elements of a section, and their number; NULL and 0: the block has none, or they are smaller
- * than least octets. *element (if not NULL) is set to their size.
+ * The elements of a section, and their number, which may be 0; NULL and 0: the block has no such
+ * section, or its elements are smaller than least octets, the size of a struct, or not aligned as
+ * that has to be. *element (if not NULL) is set to their size.
  */
 void *block_section(const struct block *block, unsigned int section, uint32_t least, uint64_t *n,
 		    uint32_t *element);
