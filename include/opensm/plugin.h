@@ -325,7 +325,7 @@ struct osm_snapshot {
 	const char *names;     /* texts, each with a final NUL: names + osm_node.name */
 	const uint8_t *lfts;   /* private: osm_lft() */
 	const uint32_t *of_lid; /* [max_lid + 1]: endport, or OSM_NONE */
-	struct osm_list nodes;	  /* struct osm_node; 0 is that of the SM */
+	struct osm_list nodes;	  /* struct osm_node; in no particular order */
 	struct osm_list ports;	  /* struct osm_port */
 	struct osm_list switches; /* struct osm_switch */
 	struct osm_list p_keys;	  /* uint16_t */

@@ -7,6 +7,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/base/find.c \
 	opensm/ctl/base/lines.c opensm/ctl/base/lines.h \
 	opensm/ctl/base/problem.c opensm/ctl/base/problem.h \
+	opensm/ctl/base/shared_file.c opensm/ctl/base/shared_file.h \
 	opensm/ctl/cc/cc_effect.c \
 	opensm/ctl/cc/cc_fields.c \
 	opensm/ctl/cc/cc_log.c \
@@ -68,6 +69,8 @@ libctl_a_SOURCES = \
 	opensm/ctl/perfmgr/word.c opensm/ctl/perfmgr/word.h \
 	opensm/ctl/plan/plan.c opensm/ctl/plan/plan.h \
 	opensm/ctl/plan/plan_report.c \
+	opensm/ctl/plugin/snapshot.c opensm/ctl/plugin/snapshot.h \
+	opensm/ctl/plugin/snapshot_store.c \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
 	opensm/ctl/process/classic_modules.def \

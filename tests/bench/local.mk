@@ -179,3 +179,11 @@ endif
 check_PROGRAMS += tests/bench/congestion
 tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
 tests_bench_congestion_LDADD = libcc.a $(LIBS_ROUTECHECK) -lm
+
+# Snapshots for plug-ins: ms and MB on 39,366 hosts.
+check_PROGRAMS += tests/bench/snapshot
+tests_bench_snapshot_CFLAGS = $(TEST_CFLAGS)
+tests_bench_snapshot_LDADD = libsamake.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
+bench-snapshot: tests/bench/snapshot$(EXEEXT)
+	tests/bench/snapshot
+.PHONY: bench-snapshot

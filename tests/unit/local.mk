@@ -166,10 +166,11 @@ tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a libperffixture.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
 
-tests_unit_test_image_SOURCES = tests/unit/test_image.c tests/unit/test_web_fabric.c \
+tests_unit_test_image_SOURCES = tests/unit/test_image.c tests/unit/test_snapshot.c \
+	tests/unit/test_web_fabric.c \
 	tests/unit/image_bed.c tests/unit/image_bed.h
 tests_unit_test_image_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_image_LDADD = libsuites.a libfabricmake.a libwebfabric.a \
+tests_unit_test_image_LDADD = libsuites.a libscenario.a libsamake.a libfabricmake.a libwebfabric.a \
 	$(LIBS_OPENSM) $(CHECK_LIBS)
 
 tests_unit_test_perf_SOURCES = \
