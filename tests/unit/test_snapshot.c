@@ -570,12 +570,17 @@ START_TEST(is_shared)
 	get(store, OSM_PART_COUNTERS, 6);
 	source.subnet->generation++;
 	get(store, OSM_PART_COUNTERS, 7);
+	source.subnet->generation = source.subnet->fabric->generation;
+	get(store, OSM_PART_P_KEYS, 8);
+	source.subnet = with_test_partitions(source.subnet); /* without a new generation */
+	get(store, OSM_PART_P_KEYS, 9);
+	get(store, OSM_PART_P_KEYS, 9);
 	snapshot_store_drop(store);
-	get(store, OSM_PART_COUNTERS, 8);
+	get(store, OSM_PART_COUNTERS, 10);
 	source.sm_state = IBA_SM_STANDBY;
 	ck_assert_int_eq(snapshot_store_get(store, &source, 0, NULL), -1);
 	source.sm_state = IBA_SM_MASTER;
-	get(store, OSM_PART_COUNTERS, 9);
+	get(store, OSM_PART_COUNTERS, 11);
 	snapshot_store_unref(store);
 	snapshot_source_clear(&source);
 }

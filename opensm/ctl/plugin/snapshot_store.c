@@ -13,6 +13,9 @@ struct key {
 	uint32_t parts;
 	unsigned int sm_state;
 	uint64_t generation, groups, image;
+	/* Only compared: a sweep for the policy alone publishes the same fabric again, with its
+	 * generation, if no device has to be changed. */
+	const struct partitions *partitions;
 };
 
 struct snapshot_store {
@@ -57,7 +60,7 @@ static bool is_right(void *arg)
 	const struct key *kept = &wish->store->kept, *key = &wish->key;
 
 	return !(key->parts & ~kept->parts) && key->sm_state == kept->sm_state &&
-	       key->generation == kept->generation &&
+	       key->generation == kept->generation && key->partitions == kept->partitions &&
 	       (!(key->parts & OSM_PART_GROUPS) || key->groups == kept->groups) &&
 	       (!(key->parts & OSM_PART_COUNTERS) || key->image == kept->image);
 }
@@ -81,7 +84,8 @@ int snapshot_store_get(struct snapshot_store *store, const struct snapshot_sourc
 			.sm_state = source->sm_state,
 			.generation = source->subnet ? source->subnet->generation : 0,
 			.groups = source->groups ? source->groups->serial : 0,
-			.image = last ? last->id : 0},
+			.image = last ? last->id : 0,
+			.partitions = source->subnet ? source->subnet->partitions : NULL},
 	};
 	const struct shared_file_maker maker = {is_right, make, &wish};
 
