@@ -43,6 +43,7 @@ include tests/fuzz/local.mk
 include tests/golden/local.mk
 include tests/scenario/local.mk
 include tests/interop/local.mk
+include tests/plugin/abi/local.mk
 include tests/style/local.mk
 include tests/bench/local.mk
 include tests/mutate/local.mk
