@@ -5,7 +5,7 @@ EXTRA_DIST += man/opensm.8.in man/opensm-console.8.in man/opensm.conf.5.in
 CLEANFILES += $(MAN_PAGES)
 man_MANS = $(MAN_PAGES)
 dist_man_MANS += man/opensm-metrics.5 man/opensm-perfmgr-rules.5 \
-	man/opensm-ports-policy.5 man/qos-policy.conf.5 \
+	man/opensm-plugin.3 man/opensm-ports-policy.5 man/qos-policy.conf.5 \
 	man/torus-2QoS.8 man/torus-2QoS.conf.5
 
 SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' \

@@ -2,6 +2,8 @@
 # What the daemon and the host of a plug-in have in common, the host itself, and routing engines
 # that are plug-ins.
 pkginclude_HEADERS = include/opensm/plugin.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = config/opensm-plugin.pc
 noinst_LIBRARIES += libplugin.a
 libplugin_a_SOURCES = \
 	opensm/plugin/base/block.c opensm/plugin/base/block.h \

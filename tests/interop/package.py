@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import tree  # noqa: E402 (found through the path above)
 
 TOP = os.environ.get('top_srcdir', '.')
-NAMES = ('opensm', 'opensm-tools', 'opensm-doc')
+NAMES = ('opensm', 'opensm-tools', 'opensm-dev', 'opensm-doc')
 
 
 def missing(tools):

@@ -15,8 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.environ.get('top_srcdir') or os.path.join(HERE, '..', '..', '..')
 HEADER = os.path.join(TOP, 'include', 'opensm', 'plugin.h')
 RECORD = os.path.join(TOP, 'tests', 'plugin', 'abi', 'layout.txt')
-HEAD = '''# The layout of include/opensm/plugin.h on 64-bit machines: constants and enumerators with their
-# values; structs with size and alignment; members with offset, size and type. Written by
+HEAD = '''# The layout of include/opensm/plugin.h on 64-bit machines: constants and enumerators
+# with their values; structs with size and alignment; members with offset, size and type. Written by
 # tests/plugin/abi/test_layout.py --update.
 '''
 
