@@ -63,7 +63,7 @@ enum osm_event_id {
 	OSM_EVENT_PORT_SELECT = 2, /* struct osm_port_wait: PortXmitWait of a port grew */
 	OSM_EVENT_TRAP = 3,	   /* struct osm_trap */
 	OSM_EVENT_SUBNET_UP = 4,
-	OSM_EVENT_HEAVY_SWEEP_START = 5,
+	OSM_EVENT_HEAVY_SWEEP_START = 5,  /* to read the subnet, or the part that changed */
 	OSM_EVENT_HEAVY_SWEEP_DONE = 6,	  /* the subnet was read; it is not configured yet */
 	OSM_EVENT_UCAST_ROUTING_DONE = 7, /* value: 0 unchanged, 1 heavy sweep, 2 reroute */
 	OSM_EVENT_STATE_CHANGE = 8,	  /* value: enum osm_sm_state */

@@ -6,6 +6,7 @@ struct handler {
 	struct actor *actor;
 	event_fn *handle;
 	void *arg;
+	const atomic_bool *on; /* NULL: always */
 };
 
 struct delivery {
@@ -43,6 +44,26 @@ struct sweep_done sweep_done_unpack(uint64_t value)
 	};
 }
 
+/* 21 bits each; more are told as 2,097,151. */
+#define COUNT_BITS 21
+#define COUNT_MAX ((1u << COUNT_BITS) - 1)
+
+uint64_t registered_pack(const struct registered *registered)
+{
+	return (uint64_t)MIN(registered->services, COUNT_MAX) |
+	       (uint64_t)MIN(registered->subscriptions, COUNT_MAX) << COUNT_BITS |
+	       (uint64_t)MIN(registered->alias_guids, COUNT_MAX) << 2 * COUNT_BITS;
+}
+
+struct registered registered_unpack(uint64_t value)
+{
+	return (struct registered){
+		.services = value & COUNT_MAX,
+		.subscriptions = value >> COUNT_BITS & COUNT_MAX,
+		.alias_guids = value >> 2 * COUNT_BITS & COUNT_MAX,
+	};
+}
+
 void event_bus_init(struct event_bus *bus)
 {
 	for (int i = 0; i < N_EVENTS; i++)
@@ -55,12 +76,18 @@ void event_bus_clear(struct event_bus *bus)
 		g_array_unref(bus->handlers[i]);
 }
 
+void event_subscribe_while(struct event_bus *bus, enum event_type type, struct actor *actor,
+			   event_fn *handle, void *arg, const atomic_bool *on)
+{
+	struct handler handler = {.actor = actor, .handle = handle, .arg = arg, .on = on};
+
+	g_array_append_val(bus->handlers[type], handler);
+}
+
 void event_subscribe(struct event_bus *bus, enum event_type type, struct actor *actor,
 		     event_fn *handle, void *arg)
 {
-	struct handler handler = {.actor = actor, .handle = handle, .arg = arg};
-
-	g_array_append_val(bus->handlers[type], handler);
+	event_subscribe_while(bus, type, actor, handle, arg, NULL);
 }
 
 bool event_is_heard(const struct event_bus *bus, enum event_type type)
@@ -82,8 +109,11 @@ void event_emit(const struct event_bus *bus, enum event_type type, uint64_t valu
 
 	for (guint i = 0; i < handlers->len; i++) {
 		const struct handler *handler = &g_array_index(handlers, struct handler, i);
-		struct delivery *delivery = g_new0(struct delivery, 1);
+		struct delivery *delivery;
 
+		if (handler->on && !atomic_load_explicit(handler->on, memory_order_relaxed))
+			continue;
+		delivery = g_new0(struct delivery, 1);
 		delivery->message.run = deliver;
 		delivery->handle = handler->handle;
 		delivery->arg = handler->arg;

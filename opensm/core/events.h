@@ -8,6 +8,7 @@
 #define CORE_EVENTS_H
 
 #include <glib.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "complib/actor.h"
@@ -37,6 +38,13 @@ enum sweep_reason {
 	SWEEP_UNSURE = 1 << 11,	   /* ports were read before PortStateChange was cleared */
 };
 
+/* The value of EVENT_ROUTED: what the computation of routes was, as the classic daemon tells it. */
+enum routed {
+	ROUTED_UNCHANGED,
+	ROUTED_HEAVY, /* by a sweep that read the subnet */
+	ROUTED_AGAIN, /* without reading it */
+};
+
 /* State that the sm actor reports in context->sweep. */
 enum sweep_flag {
 	SWEEP_FLAG_INHIBITED = 1 << 0,	 /* EVENT_SWEEP_ALLOWED with 0 */
@@ -60,6 +68,13 @@ struct sweep_done {
 uint64_t sweep_done_pack(const struct sweep_done *done);
 struct sweep_done sweep_done_unpack(uint64_t value);
 
+/* The value of EVENT_REGISTRIES_CHANGED: how many of each clients have registered with the SA. */
+struct registered {
+	unsigned int services, subscriptions, alias_guids;
+};
+uint64_t registered_pack(const struct registered *registered);
+struct registered registered_unpack(uint64_t value);
+
 struct event_bus {
 	GArray *handlers[N_EVENTS];
 };
@@ -71,6 +86,12 @@ void event_bus_clear(struct event_bus *bus);
 /* Call it before any actor starts. handle runs on actor. */
 void event_subscribe(struct event_bus *bus, enum event_type type, struct actor *actor,
 		     event_fn *handle, void *arg);
+/*
+ * As event_subscribe(), but nothing is done for an event that is emitted while *on is false. It may
+ * be changed at any time.
+ */
+void event_subscribe_while(struct event_bus *bus, enum event_type type, struct actor *actor,
+			   event_fn *handle, void *arg, const atomic_bool *on);
 /* Whether there is a subscriber. Any thread may call it once the actors have started. */
 bool event_is_heard(const struct event_bus *bus, enum event_type type);
 /* May be called by any thread. */

@@ -34,6 +34,8 @@ static void job_run(struct message *message)
 
 	if (!atomic_exchange(&job->context->sa_unkept, !written) && !written)
 		log_error(job->context->log, "%s", error->message);
+	if (written)
+		event_emit(&job->context->bus, EVENT_SA_DUMPED, 0);
 	job_free(job);
 }
 

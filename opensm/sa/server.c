@@ -38,6 +38,7 @@
 
 #define CLOCK_EVERY (5 * NS_PER_S)     /* while there are leases */
 #define PUBLISH_EVERY (10 * NS_PER_MS) /* minimum interval for groups */
+#define REGISTRIES_EVERY NS_PER_S      /* minimum interval for EVENT_REGISTRIES_CHANGED */
 #define LOG_BURST 10
 #define LOG_INTERVAL (1 * NS_PER_S)
 
@@ -48,6 +49,7 @@ struct sa {
 	struct sa_registries registries;
 	struct subnet_view *view; /* NULL unless this SM is master and a sweep has published one */
 	struct timer publish;
+	struct timer registries_told; /* runs out when changes of registries are to be told */
 	uint64_t clock_ns;     /* when standbys were last told the time; 0: never */
 	uint64_t published_ns; /* when groups were last published; 0: never */
 	struct timer leases; /* runs out when the next lease ends */
@@ -866,11 +868,37 @@ static const struct sa_store_watch group_watch = {
 	.merged = groups_merged,
 };
 
+static void tell_registries(struct timer *timer)
+{
+	struct sa *sa = container_of(timer, struct sa, registries_told);
+	const struct alias_guids *aliases = sa_aliases_now(sa->registries.aliases);
+	const struct registered registered = {
+		.services = sa_services_n(sa->registries.services),
+		.subscriptions = sa_subscribers_count(sa->registries.subscribers),
+		.alias_guids = aliases->by_guid->len,
+	};
+
+	event_emit(&sa->context->bus, EVENT_REGISTRIES_CHANGED, registered_pack(&registered));
+}
+
+static void tell_registries_soon(struct sa *sa)
+{
+	if (event_is_heard(&sa->context->bus, EVENT_REGISTRIES_CHANGED) &&
+	    !timer_running(&sa->registries_told))
+		timer_start(&sa->registries_told, REGISTRIES_EVERY);
+}
+
+static void note_registered(struct sa *sa)
+{
+	sa->is_changed = true;
+	tell_registries_soon(sa);
+}
+
 static void service_changed(void *arg, const struct sa_service *service, bool gone)
 {
 	struct sa *sa = arg;
 
-	sa->is_changed = true;
+	note_registered(sa);
 	counter_set(&sa->context->counters, sa_services,
 		    sa_services_n(sa->registries.services) - gone);
 	sa_replicate_service(sa->context->replicator, service, gone);
@@ -880,7 +908,7 @@ static void alias_changed(void *arg, const struct alias_guid *alias, bool forgot
 {
 	struct sa *sa = arg;
 
-	sa->is_changed = true;
+	note_registered(sa);
 	sa_replicate_alias(sa->context->replicator, alias, forgotten);
 }
 
@@ -888,7 +916,7 @@ static void subscription_added(void *arg, struct sa_subscription *subscription)
 {
 	struct sa *sa = arg;
 
-	sa->is_changed = true;
+	note_registered(sa);
 	sa_replicate_subscriptions.added(sa->context->replicator, subscription);
 }
 
@@ -896,7 +924,7 @@ static void subscription_removed(void *arg, struct sa_subscription *subscription
 {
 	struct sa *sa = arg;
 
-	sa->is_changed = true;
+	note_registered(sa);
 	sa_replicate_subscriptions.removed(sa->context->replicator, subscription);
 }
 
@@ -952,6 +980,8 @@ static void sm_state_changed(void *arg, uint64_t state)
 
 	if (state == IBA_SM_MASTER)
 		return;
+	if (sa->view)
+		tell_registries_soon(sa);
 	take_view(sa, NULL);
 	sa_park_wake(sa->park, UINT64_MAX);
 	sa_hold_clear(sa->hold);
@@ -993,6 +1023,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa_aliases_watch(sa->registries.aliases, alias_changed, sa);
 	sa_subscribers_watch(sa->registries.subscribers, &subscription_watch, sa);
 	timer_init(&sa->publish, sa->actor, publish_due);
+	timer_init(&sa->registries_told, sa->actor, tell_registries);
 	timer_init(&sa->leases, sa->actor, lease_due);
 	timer_init(&sa->expire, sa->actor, expiry_due);
 	sa->park = sa_park_new(context, sa->actor, &calls);
@@ -1044,6 +1075,7 @@ void sa_free(struct sa *sa)
 	if (!sa)
 		return;
 	timer_stop(&sa->publish);
+	timer_stop(&sa->registries_told);
 	timer_stop(&sa->leases);
 	timer_stop(&sa->expire);
 	sa_park_free(sa->park);

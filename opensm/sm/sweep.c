@@ -85,6 +85,7 @@ static void announce_up(struct sm *sm)
 	sm->schedule.up = true;
 	sm->schedule.succeeded = true;
 	sweep_flag(sm, SWEEP_FLAG_UP_BEFORE, true);
+	event_emit(&sm->context->bus, EVENT_SUBNET_UP, 0);
 }
 
 static void count_sweep(struct counters *counters, enum sweep_kind kind)
@@ -257,6 +258,24 @@ static void end_sweep(struct sm *sm)
 		timer_start(&schedule->settle, schedule_patience(sm));
 }
 
+static enum routed what_was_routed(const struct sm *sm)
+{
+	if (counter_get(&sm->context->counters, lft_blocks_set) == sm->sweep.blocks_before)
+		return ROUTED_UNCHANGED;
+	return sm->sweep.kind == SWEEP_KIND_REROUTE ? ROUTED_AGAIN : ROUTED_HEAVY;
+}
+
+/* What can be followed while a sweep runs. */
+static void tell_step_ended(struct sm *sm, const struct step *step)
+{
+	const struct event_bus *bus = &sm->context->bus;
+
+	if (step->run == step_settle)
+		event_emit(bus, EVENT_DISCOVERED, sm->sweep.kind == SWEEP_KIND_HEAVY);
+	else if (step->run == step_program)
+		event_emit(bus, EVENT_ROUTED, what_was_routed(sm));
+}
+
 static void end_step(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -266,6 +285,7 @@ static void end_step(struct sm *sm)
 	       steps[sweep->step].name, took / (double)NS_PER_MS);
 	show(sm, steps[sweep->step].name, took, false);
 	timing_add(&sm->context->steps[sweep->step], took);
+	tell_step_ended(sm, &steps[sweep->step]);
 	sweep->step_started_ns = now;
 	sweep->step++;
 	sweep->round = 0;
@@ -394,6 +414,8 @@ static void tell_begin(const struct sm *sm, enum sweep_kind kind)
 		       "Entering HEAVY SWEEP");
 	else
 		log_verbose(sm->log, "beginning a %s sweep", plan_kind_name(kind));
+	if (kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
+		event_emit(&sm->context->bus, EVENT_DISCOVERY_BEGUN, kind == SWEEP_KIND_HEAVY);
 }
 
 /*
@@ -440,6 +462,7 @@ static void begin_sweep(struct sm *sm)
 		.port_was_down = schedule->port_down,
 		.started_ns = now,
 		.step_started_ns = now,
+		.blocks_before = counter_get(&sm->context->counters, lft_blocks_set),
 	};
 	schedule->reasons &= ~plan_answers(kind);
 	schedule->inhibited |= sm->dry != NULL; /* it is the only sweep, and nothing cancels it */

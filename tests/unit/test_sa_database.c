@@ -876,6 +876,7 @@ START_TEST(test_file_faults)
 	bool before = g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS); /* not requested */
 	struct sa_registries none = sa_registries_new(0);
 
+	event_bus_init(&context.bus);
 	options_slot_init(&context.options);
 	context.files = pool_new_background(context.rt, "files", 1);
 	set_files(&context, NULL, NULL);
@@ -904,6 +905,7 @@ START_TEST(test_file_faults)
 	ck_assert_uint_eq(count(log->str, ":1: expected a record"), 1);
 	sa_registries_free(&none);
 	pool_free(context.files);
+	event_bus_clear(&context.bus);
 	slot_clear(&context.options);
 	runtime_free(context.rt);
 	log_free(context.log);
@@ -920,6 +922,7 @@ START_TEST(test_file)
 	struct sa_registries first = sa_registries_new(0);
 	GStatBuf status;
 
+	event_bus_init(&context.bus);
 	options_slot_init(&context.options);
 	context.files = pool_new_background(context.rt, "files", 1);
 	fill(&first);
@@ -938,6 +941,7 @@ START_TEST(test_file)
 	expect_loaded(&context, directory, "");
 	sa_registries_free(&first);
 	pool_free(context.files);
+	event_bus_clear(&context.bus);
 	slot_clear(&context.options);
 	runtime_free(context.rt);
 	log_free(context.log);

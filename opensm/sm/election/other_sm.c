@@ -169,6 +169,32 @@ static struct peer peer_of(const struct other_sm *other)
 	return (struct peer){other->heard ? other->last : other->sm, other->heard};
 }
 
+/* Apart from the times at which they were heard. */
+static bool show_the_same(const struct peers *a, const struct peers *b)
+{
+	if (!a || a->n != b->n)
+		return false;
+	for (unsigned int i = 0; i < a->n; i++) {
+		const struct election_sm *x = &a->peers[i].sm, *y = &b->peers[i].sm;
+
+		if (x->guid != y->guid || x->priority != y->priority || x->state != y->state ||
+		    ability_pack(&x->ability) != ability_pack(&y->ability))
+			return false;
+	}
+	return true;
+}
+
+static void publish_peers(struct sm *sm, struct peers *peers)
+{
+	struct peers *before = slot_take(&sm->context->peers);
+	bool differs = !show_the_same(before, peers) && (before || peers->n);
+
+	peers_unref(before);
+	slot_publish(&sm->context->peers, peers);
+	if (differs)
+		event_emit(&sm->context->bus, EVENT_PEERS_CHANGED, 0);
+}
+
 void other_sms_show(struct sm *sm, const struct other_sm *only)
 {
 	const GArray *known = sm->mastership->others->known;
@@ -179,7 +205,7 @@ void other_sms_show(struct sm *sm, const struct other_sm *only)
 		peers->peers[0] = peer_of(only);
 	for (guint i = 0; !only && i < known->len; i++)
 		peers->peers[i] = peer_of(&g_array_index(known, struct other_sm, i));
-	slot_publish(&sm->context->peers, peers);
+	publish_peers(sm, peers);
 }
 
 /*

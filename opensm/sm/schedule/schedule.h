@@ -52,6 +52,7 @@ struct sweep {
 	bool port_was_down;    /* schedule.port_down at its begin */
 	bool published;
 	uint64_t started_ns, step_started_ns;
+	uint64_t blocks_before; /* LFT blocks that had been written when it began */
 };
 
 /* Reasons for the next sweep: schedule.c collects them, sweep.c begins it. */
