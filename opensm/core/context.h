@@ -12,6 +12,7 @@
 #include "complib/log.h"
 #include "core/counters.h"
 #include "core/events.h"
+#include "core/notices.h"
 #include "core/timing.h"
 
 struct options;
@@ -74,6 +75,7 @@ struct context {
 	struct slot groups;	   /* struct mc_groups (policy/partition/groups.h) */
 	struct slot subscriptions; /* of subnet/subscriptions.h */
 	struct slot refused_joins; /* struct refused_joins: with each refusal */
+	struct notices notices;	   /* that it reports; taken by ctl/ */
 
 	/* What the performance manager publishes: alarms read by sm/ and ctl/, images by ctl/. */
 	struct slot perf_images; /* struct perf_images: after each sweep of counters */

@@ -13,6 +13,7 @@ libcore_a_SOURCES = \
 	opensm/core/milestones.def \
 	opensm/core/mistakes.c opensm/core/mistakes.h \
 	opensm/core/mlid_rules.c opensm/core/mlid_rules.h \
+	opensm/core/notices.c opensm/core/notices.h \
 	opensm/core/notify.c opensm/core/notify.h \
 	opensm/core/options.c opensm/core/options.h \
 	opensm/core/options.def \

@@ -146,6 +146,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	context->cache_refused = config->cache_refused;
 	context->self_check = config->self_check;
 	event_bus_init(&context->bus);
+	notices_init(&context->notices);
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->seen, get_fabric, put_fabric);
@@ -239,6 +240,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->partition_rules);
 	slot_clear(&context->qos_policy);
 	slot_clear(&context->prefix_routes);
+	notices_clear(&context->notices);
 	event_bus_clear(&context->bus);
 }
 

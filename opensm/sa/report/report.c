@@ -637,20 +637,47 @@ static void rest_is_over(struct timer *timer)
 
 /* ---- new notices ---- */
 
+static bool has_subscribers(const struct sa_reporter *reporter)
+{
+	return sa_subscribers_count(reporter->registries->subscribers) != 0;
+}
+
 /* Adds a notice. Subscriptions are woken once for all notices that arrive together. */
 static void add_news(struct sa_reporter *reporter, const struct iba_sa_notice *notice,
 		     struct iba_gid gid, uint64_t origin, const uint16_t *p_keys, uint32_t n)
 {
-	unsigned int dropped = sa_notices_add(reporter->notices, notice, gid, origin, p_keys, n);
+	unsigned int dropped;
 
+	if (!has_subscribers(reporter))
+		return;
+	dropped = sa_notices_add(reporter->notices, notice, gid, origin, p_keys, n);
 	counter_add(&reporter->context->counters, sa_notices_dropped, dropped);
 	reporter->wake = true;
 	start_turn(reporter);
 }
 
+/* To the part of the daemon that wants all notices. */
+static void pass_on(struct sa_reporter *reporter, const struct iba_sa_notice *notice, uint16_t from,
+		    uint64_t generation)
+{
+	struct notices *notices = &reporter->context->notices;
+	struct told_notice told = {
+		.generation = generation,
+		.from = from,
+		.number = (uint16_t)notice->notice.trap_number,
+	};
+
+	if (!atomic_load(&notices->wanted))
+		return;
+	wire_encode(&iba_sa_notice_type, notice, told.wire);
+	if (notices_tell(notices, &told))
+		event_emit(&reporter->context->bus, EVENT_NOTICES_TOLD, 0);
+}
+
 static bool has_listeners(const struct sa_reporter *reporter)
 {
-	return reporter->subnet && sa_subscribers_count(reporter->registries->subscribers) != 0;
+	return reporter->subnet &&
+	       (has_subscribers(reporter) || atomic_load(&reporter->context->notices.wanted));
 }
 
 /* A notice of the SM itself, traps 64 to 67: it is about a GID. */
@@ -669,6 +696,8 @@ static void add_own(struct sa_reporter *reporter, uint16_t trap_number, struct i
 	};
 
 	wire_encode(&iba_trap_gid_type, &details, own.notice.data_details);
+	pass_on(reporter, &own, subnet->sm_lid,
+		trap_number <= IBA_TRAP_GID_OUT_OF_SERVICE ? subnet->generation : 0);
 	add_news(reporter, &own, gid, origin, p_keys, n);
 }
 
@@ -741,6 +770,7 @@ void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notic
 		origin = subnet->fabric->ports[port].guid;
 		told.issuer_gid = (struct iba_gid){subnet->options->subnet_prefix, origin};
 	}
+	pass_on(reporter, &told, from, 0);
 	add_news(reporter, &told, told.issuer_gid, origin, p_keys, n);
 }
 
