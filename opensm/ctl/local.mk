@@ -86,6 +86,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/report/group_changes.c opensm/ctl/report/group_changes.h \
 	opensm/ctl/report/hints.c opensm/ctl/report/hints.h \
 	opensm/ctl/report/journal.c opensm/ctl/report/journal.h \
+	opensm/ctl/report/peer_changes.c opensm/ctl/report/peer_changes.h \
 	opensm/ctl/report/progress.c opensm/ctl/report/progress.h \
 	opensm/ctl/report/sms.c opensm/ctl/report/sms.h \
 	opensm/ctl/report/status.c opensm/ctl/report/status.h \

@@ -64,6 +64,22 @@ static void visit(const struct side *side, uint32_t node, struct fabric_change *
 	}
 }
 
+/* The nodes in the queue but their leader. */
+static void add_others(const struct side *side, const struct fabric_change *leader,
+		       const GArray *queue)
+{
+	for (guint i = 0; i < queue->len; i++) {
+		struct fabric_change change = {.kind = leader->kind,
+					       .node = g_array_index(queue, uint32_t, i),
+					       .port = FABRIC_NONE,
+					       .peer = FABRIC_NONE,
+					       .with_node = true};
+
+		if (change.node != leader->node)
+			g_array_append_val(side->changes, change);
+	}
+}
+
 static void find_nodes(const struct side *side, enum fabric_change_kind kind)
 {
 	g_autofree bool *visited = g_new0(bool, side->has->n_nodes);
@@ -86,6 +102,7 @@ static void find_nodes(const struct side *side, enum fabric_change_kind kind)
 			change.more_hosts++;
 		}
 		g_array_append_val(side->changes, change);
+		add_others(side, &change, queue);
 	}
 }
 
@@ -94,8 +111,13 @@ static void find_nodes(const struct side *side, enum fabric_change_kind kind)
 static void add_link(const struct side *side, enum fabric_change_kind kind, uint32_t first)
 {
 	const struct fabric_port *port = &side->has->ports[first];
-	struct fabric_change change = {
-		.kind = kind, .node = port->node, .port = first, .peer = port->peer};
+	uint32_t other = side->has->ports[port->peer].node;
+	struct fabric_change change = {.kind = kind,
+				       .node = port->node,
+				       .port = first,
+				       .peer = port->peer,
+				       .with_node = side->lacking[port->node] ||
+						    side->lacking[other]};
 
 	g_array_append_val(side->changes, change);
 }
@@ -107,8 +129,7 @@ static void find_links(const struct side *side, enum fabric_change_kind kind)
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		uint32_t peer = fabric->ports[i].peer, same, first;
 
-		if (peer == FABRIC_NONE || peer < i || side->lacking[fabric->ports[i].node] ||
-		    side->lacking[fabric->ports[peer].node])
+		if (peer == FABRIC_NONE || peer < i)
 			continue;
 		same = counterpart(side, i);
 		if (is_linked(side->lacks, same) &&

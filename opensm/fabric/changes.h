@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What changed from one fabric to the next, as a list. Objects are matched by GUID, cables by both
- * of their ends. Connected nodes that appeared or disappeared together are one change: a leaf
- * switch with its hosts; the cables between them are not reported separately.
+ * of their ends. Of connected nodes that appeared or disappeared together, the change of one tells
+ * of all: a leaf switch with its hosts. Those of the others, their cables and ports are in the list
+ * as well, marked.
  */
 #ifndef FABRIC_CHANGES_H
 #define FABRIC_CHANGES_H
@@ -13,7 +14,7 @@
 
 enum fabric_change_kind {
 	FABRIC_NODES_GONE,
-	FABRIC_LINK_DOWN, /* between nodes that both stay */
+	FABRIC_LINK_DOWN,
 	FABRIC_PORT_GONE, /* an endport with a LID: out of service */
 	FABRIC_NODES_NEW,
 	FABRIC_LINK_UP,
@@ -24,16 +25,22 @@ enum fabric_change_kind {
 /* Indices refer to the old fabric for what was removed, else to the new one. */
 struct fabric_change {
 	enum fabric_change_kind kind;
-	/* Nodes: the one nearest to the SM, and how many more appeared or disappeared with it. */
+	/*
+	 * Nodes that lead others: the one nearest to the SM, how many more appeared or disappeared
+	 * with it, and the number of their cables to nodes that stay.
+	 */
 	uint32_t node, more_switches, more_hosts;
-	/* Nodes: number of their cables to nodes that stay. */
 	uint32_t links;
 	/*
-	 * Links: the end nearer to the SM, and the other. Nodes: the two ends of their first cable;
-	 * FABRIC_NONE: there is none. Ports: the endport, and FABRIC_NONE.
+	 * Links: the end nearer to the SM, and the other. Nodes: the two ends of their first cable
+	 * to a node that stays; FABRIC_NONE: there is none. Ports: the endport, and FABRIC_NONE.
 	 */
 	uint32_t port, peer;
-	bool with_node;	  /* ports: its node was added or removed too, which is a separate change */
+	/*
+	 * The change of a node tells of it: one that it leads, a cable at one of these, or an
+	 * endport of the node, which was added or removed too.
+	 */
+	bool with_node;
 	uint16_t old_lid; /* FABRIC_LID_CHANGED only */
 };
 

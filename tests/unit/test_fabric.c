@@ -352,10 +352,12 @@ START_TEST(test_changes)
 		uint64_t node;
 		uint32_t links;
 		uint16_t old_lid;
+		bool with_node;
 	} expected[] = {
-		{FABRIC_NODES_GONE, 0x400, 1, 0}, {FABRIC_LINK_DOWN, 0x200, 0, 0},
-		{FABRIC_PORT_GONE, 0x400, 0, 0},  {FABRIC_NODES_NEW, 0x600, 1, 0},
-		{FABRIC_PORT_NEW, 0x600, 0, 0},	  {FABRIC_LID_CHANGED, 0x100, 0, 1},
+		{FABRIC_NODES_GONE, 0x400, 1, 0, false}, {FABRIC_LINK_DOWN, 0x300, 0, 0, true},
+		{FABRIC_LINK_DOWN, 0x200, 0, 0, false},	 {FABRIC_PORT_GONE, 0x400, 0, 0, true},
+		{FABRIC_NODES_NEW, 0x600, 1, 0, false},	 {FABRIC_LINK_UP, 0x300, 0, 0, true},
+		{FABRIC_PORT_NEW, 0x600, 0, 0, true},	 {FABRIC_LID_CHANGED, 0x100, 0, 1, false},
 	};
 	struct chain c = chain_new();
 	struct builder_node *h3;
@@ -388,6 +390,7 @@ START_TEST(test_changes)
 		ck_assert_uint_eq(in->nodes[change->node].guid, expected[i].node);
 		ck_assert_uint_eq(change->links, expected[i].links);
 		ck_assert_uint_eq(change->old_lid, expected[i].old_lid);
+		ck_assert(change->with_node == expected[i].with_node);
 	}
 	g_array_unref(changes);
 	fabric_unref(old);
@@ -409,7 +412,7 @@ START_TEST(test_changes_together)
 	ck_assert_uint_eq(builder_prune(c.builder), 2);
 	rest = builder_freeze(c.builder);
 	changes = fabric_changes(rest, whole);
-	ck_assert_uint_eq(changes->len, 1);
+	ck_assert_uint_eq(changes->len, 5);
 	change = &g_array_index(changes, struct fabric_change, 0);
 	ck_assert_uint_eq(change->kind, FABRIC_NODES_NEW);
 	ck_assert_uint_eq(whole->nodes[change->node].guid, 0x300);
@@ -419,6 +422,14 @@ START_TEST(test_changes_together)
 	ck_assert_uint_eq(change->port, fabric_port_of(whole, whole->ports[change->port].node, 1));
 	ck_assert_uint_eq(whole->nodes[whole->ports[change->port].node].guid, 0x200);
 	ck_assert_uint_eq(whole->ports[change->peer].node, change->node);
+	ck_assert(!change->with_node);
+	for (guint i = 1; i < changes->len; i++) {
+		change = &g_array_index(changes, struct fabric_change, i);
+		ck_assert(change->with_node);
+		ck_assert_uint_eq(change->kind, i == 1 ? FABRIC_NODES_NEW : FABRIC_LINK_UP);
+	}
+	ck_assert_uint_eq(whole->nodes[g_array_index(changes, struct fabric_change, 1).node].guid,
+			  0x400);
 	g_array_unref(changes);
 	fabric_unref(rest);
 	fabric_unref(whole);

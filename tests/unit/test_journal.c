@@ -3,8 +3,10 @@
 #include "core/events.h"
 #include "ctl/command/command.h"
 #include "ctl/report/journal.h"
+#include "sm/election/peers.h"
 #include "sm/health/unhealthy.h"
 #include "tests/run_suite.h"
+#include "tests/scenario/client.h"
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
@@ -329,6 +331,68 @@ START_TEST(journal_of_kinds)
 }
 END_TEST
 
+/* Other SMs, at most once a second: only what they are makes an entry, not what they see. */
+static void publish_peer(unsigned int n, uint8_t state, uint16_t ports)
+{
+	struct context *context = daemon_context(f.s->daemon);
+	struct peers *peers = peers_new(n);
+
+	for (unsigned int i = 0; i < n; i++)
+		peers->peers[i].sm = (struct election_sm){
+			.guid = 0x99,
+			.priority = 3,
+			.state = state,
+			.ability = {.known = true, .switches = 1, .endports = ports}};
+	slot_publish(&context->peers, peers);
+	event_emit(&context->bus, EVENT_PEERS_CHANGED, 0);
+	scenario_run_ms(f.s, 1100);
+}
+
+START_TEST(journal_of_sms)
+{
+	uint64_t serial;
+
+	publish_peer(1, IBA_SM_STANDBY, 5);
+	expect("events 1", " sm      found another SM 0x0000000000000099: STANDBY, priority 3, "
+			   "sees 1 switches and 5 ports, can configure 0 of these\n");
+	serial = journal_serial(f.env.journal);
+	publish_peer(1, IBA_SM_STANDBY, 6);
+	ck_assert_ptr_null(journal_after(f.env.journal, serial));
+	publish_peer(1, IBA_SM_MASTER, 6);
+	expect("events 1", " sm      SM 0x0000000000000099: MASTER, priority 3, ");
+	expect("events since 0 kind sm json", "\"guid\":\"0x0000000000000099\"");
+	publish_peer(0, 0, 0);
+	expect("events 1", " sm      SM 0x0000000000000099 is not there, or not heard of\n");
+}
+END_TEST
+
+/* Subscriptions of many clients within a second are one entry. */
+START_TEST(journal_of_registries)
+{
+	const struct iba_inform_info all = {.is_generic = 1,
+					    .subscribe = 1,
+					    .lid_range_begin = 0xFFFF,
+					    .type = 0xFFFF,
+					    .trap_number = 0xFFFF,
+					    .producer_type = 0xFFFFFF};
+	struct client *clients[5];
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i + 3);
+
+		clients[i] = client_new_subscriber(f.s, scenario_node(f.s, name));
+		ck_assert_int_eq(client_inform(clients[i], all), 0);
+	}
+	scenario_run_ms(f.s, 3000);
+	expect("events since 0 kind service",
+	       " service the SA has 0 services, 5 subscriptions and 0 alias GUIDs\n");
+	ck_assert_ptr_null(strstr(strstr(ask("events since 0 kind service"), " service ") + 1,
+				  " service "));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		client_free(clients[i]);
+}
+END_TEST
+
 static void publish_unhealthy(const struct unhealthy *unhealthy)
 {
 	struct context *context = daemon_context(f.s->daemon);
@@ -527,6 +591,8 @@ TEST_SUITE
 	tcase_add_test(tcase, journal_of_kinds_in_parts);
 	tcase_add_test(tcase, journal_of_health);
 	tcase_add_test(tcase, journal_of_partitions);
+	tcase_add_test(tcase, journal_of_sms);
+	tcase_add_test(tcase, journal_of_registries);
 	tcase_add_test(tcase, journal_has_generations);
 	tcase_add_loop_test(tcase, journal_through_storms, 0, 5);
 	suite_add_tcase(suite, tcase);

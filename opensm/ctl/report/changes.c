@@ -133,7 +133,7 @@ static void append_port(GString *text, const struct fabric *fabric,
 				       port->guid, port->lid, last, name);
 }
 
-static char *make_text(const struct fabric *fabric, const struct fabric_change *change)
+char *changes_text_of(const struct fabric *fabric, const struct fabric_change *change)
 {
 	GString *text = g_string_new(NULL);
 	char name[FABRIC_NAME_SIZE];
@@ -187,29 +187,38 @@ static uint16_t lid_of(const struct fabric *fabric, uint32_t node, uint32_t port
 	return fabric->ports[fabric_endport_of(fabric, port)].lid;
 }
 
-static struct changes_line *make_line(const struct fabric *fabric,
-				      const struct fabric_change *change, uint64_t subnet_prefix)
+struct changes_line changes_line_of(const struct fabric *fabric, const struct fabric_change *change)
 {
-	struct changes_line *line = g_new0(struct changes_line, 1);
 	bool is_nodes = change->kind == FABRIC_NODES_GONE || change->kind == FABRIC_NODES_NEW;
 	uint32_t port = is_nodes ? change->peer : change->port;
 	uint32_t peer = is_nodes ? change->port : change->peer;
+	struct changes_line line = {
+		.kind = change->kind,
+		.with_node = change->with_node,
+		.guid = fabric->nodes[change->node].guid,
+		.more_switches = change->more_switches,
+		.more_hosts = change->more_hosts,
+		.lid = lid_of(fabric, change->node, port),
+		.generation = fabric->generation,
+	};
 
-	line->kind = change->kind;
-	line->with_node = change->with_node;
-	line->guid = fabric->nodes[change->node].guid;
-	line->more_switches = change->more_switches;
-	line->more_hosts = change->more_hosts;
 	if (port != FABRIC_NONE && fabric->ports[port].node == change->node)
-		line->port = fabric->ports[port].num;
+		line.port = fabric->ports[port].num;
 	if (peer != FABRIC_NONE) {
-		line->peer_guid = fabric->nodes[fabric->ports[peer].node].guid;
-		line->peer_port = fabric->ports[peer].num;
+		line.peer_guid = fabric->nodes[fabric->ports[peer].node].guid;
+		line.peer_port = fabric->ports[peer].num;
 	}
-	line->lid = lid_of(fabric, change->node, port);
-	line->generation = fabric->generation;
+	return line;
+}
+
+static struct changes_line *make_line(const struct fabric *fabric,
+				      const struct fabric_change *change, uint64_t subnet_prefix)
+{
+	struct changes_line *line = g_new(struct changes_line, 1);
+
+	*line = changes_line_of(fabric, change);
 	line->node = g_strdup(fabric_called(fabric, change->node));
-	line->text = make_text(fabric, change);
+	line->text = changes_text_of(fabric, change);
 	line->notice = make_notice(fabric, change, subnet_prefix);
 	return line;
 }
@@ -334,19 +343,26 @@ static void on_calm(struct timer *timer)
 
 /* ---- the interface ---- */
 
-unsigned int changes_compare(struct changes *changes, const struct fabric *old,
-			     const struct fabric *now, uint64_t subnet_prefix)
+/* Each endport has a line, for scripts; of nodes and cables, one that tells of all is enough. */
+static bool is_told(const struct fabric_change *change)
 {
-	g_autoptr(GArray) all = fabric_changes(old, now);
-	guint told = MIN(all->len, CHANGES_TOLD);
+	return !change->with_node || change->kind == FABRIC_PORT_GONE ||
+	       change->kind == FABRIC_PORT_NEW;
+}
 
-	for (guint i = 0; i < told; i++) {
+unsigned int changes_tell(struct changes *changes, const GArray *all, const struct fabric *old,
+			  const struct fabric *now, uint64_t subnet_prefix)
+{
+	unsigned int n = 0;
+
+	for (guint i = 0; i < all->len; i++) {
 		const struct fabric_change *change = &g_array_index(all, struct fabric_change, i);
 		const struct fabric *in = fabric_change_is_loss(change) ? old : now;
 
-		tell_or_hold(changes, make_line(in, change, subnet_prefix));
+		if (is_told(change) && ++n <= CHANGES_TOLD)
+			tell_or_hold(changes, make_line(in, change, subnet_prefix));
 	}
-	return all->len - told;
+	return n - MIN(n, CHANGES_TOLD);
 }
 
 struct changes *changes_new(struct actor *actor, changes_fn *tell, void *arg)

@@ -40,8 +40,17 @@ typedef void changes_fn(void *arg, const struct changes_line *line);
 struct changes *changes_new(struct actor *actor, changes_fn *tell, void *arg);
 void changes_free(struct changes *changes); /* NULL is fine */
 
-/* Reports the differences; returns the number of changes that were too many to report. */
-unsigned int changes_compare(struct changes *changes, const struct fabric *old,
-			     const struct fabric *now, uint64_t subnet_prefix);
+/*
+ * Reports the differences, which are those of fabric_changes(), but what the change of a node tells
+ * of; returns the number of changes that were too many to report.
+ */
+unsigned int changes_tell(struct changes *changes, const GArray *all, const struct fabric *old,
+			  const struct fabric *now, uint64_t subnet_prefix);
+
+/* The members of a line that are numbers; texts are NULL. The fabric is the one that has it. */
+struct changes_line changes_line_of(const struct fabric *fabric,
+				    const struct fabric_change *change);
+/* The text of a line, newly allocated. */
+char *changes_text_of(const struct fabric *fabric, const struct fabric_change *change);
 
 #endif

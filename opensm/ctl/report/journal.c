@@ -15,6 +15,7 @@
 #include "core/about.h"
 #include "ctl/report/changes.h"
 #include "ctl/report/group_changes.h"
+#include "ctl/report/peer_changes.h"
 #include "iba/constants.h"
 #include "sm/health/unhealthy.h"
 #include "sm/schedule/plan.h"
@@ -23,12 +24,13 @@
 
 #define ENTRIES_OF_ONE 100 /* publication */
 #define NAME_SIZE 160
-#define GROUPS_INTERVAL_NS NS_PER_S  /* at most one entry about groups in this time */
+#define LOOK_INTERVAL_NS NS_PER_S    /* groups and other SMs are looked at once in this time */
 #define TOGETHER_NS (50 * NS_PER_MS) /* news within this time wake waiters once */
 
 static const char *const kinds[] = {
 	"state", "sweep",   "link",    "node",	 "gid",	      "lid",
 	"trap",	 "options", "counter", "health", "partition", "group",
+	"sm",	 "service",
 };
 
 struct journal {
@@ -38,7 +40,9 @@ struct journal {
 	struct perf_alarms *alarms; /* published last, or NULL */
 	struct unhealthy_ports *unhealthy; /* published last, or NULL */
 	struct mc_groups *groups;	   /* of the last entry about them, or NULL */
-	struct timer look_at_groups;
+	struct peers *peers;		   /* that were looked at last, or NULL */
+	struct timer look_at_groups, look_at_sms;
+	const struct journal_listener *listener; /* NULL: none */
 	struct changes *told;
 	unsigned int changes; /* entries wanted for this publication so far */
 	uint64_t generation;  /* of the subnet published last, also while it is compared */
@@ -156,6 +160,30 @@ static struct journal_entry *note(struct journal *journal, const char *kind, con
 	return entry;
 }
 
+static void tell(const struct journal *journal, const struct journal_fact *fact)
+{
+	if (journal->listener)
+		journal->listener->fact(journal->listener->arg, fact);
+}
+
+static struct journal_entry *note_fact(struct journal *journal, const struct journal_fact *fact)
+{
+	struct journal_entry *entry = note(journal, fact->kind, "%s", fact->text);
+
+	entry->guid = fact->guid;
+	entry->port = fact->port;
+	entry->peer_guid = fact->peer_guid;
+	entry->peer_port = fact->peer_port;
+	entry->generation = fact->generation;
+	return entry;
+}
+
+static void tell_and_note(struct journal *journal, const struct journal_fact *fact)
+{
+	tell(journal, fact);
+	note_fact(journal, fact);
+}
+
 /* ---- differences of subnets ---- */
 
 static const char *const entry_kinds[] = {
@@ -207,13 +235,17 @@ static void on_change(void *arg, const struct changes_line *line)
 	entry->generation = journal->generation;
 }
 
-static void compare(struct journal *journal, const struct fabric *old, const struct fabric *now)
+static void compare(struct journal *journal, struct subnet *old, struct subnet *now)
 {
 	struct options *options = slot_take(&journal->context->options);
+	g_autoptr(GArray) changes = fabric_changes(old->fabric, now->fabric);
 	unsigned int untold;
 
 	journal->changes = 0;
-	untold = changes_compare(journal->told, old, now, options->subnet_prefix);
+	if (journal->listener)
+		journal->listener->published(journal->listener->arg, old, now, changes);
+	untold = changes_tell(journal->told, changes, old->fabric, now->fabric,
+			      options->subnet_prefix);
 	options_unref(options);
 	if (untold)
 		log_info(journal->context->log, "%u more changes of the subnet", untold);
@@ -237,12 +269,26 @@ static void compare_policies(struct journal *journal, const struct subnet *old,
 			     const struct subnet *now)
 {
 	uint64_t policy = now->partitions->rules->serial;
-	struct journal_entry *entry;
+	g_autofree char *text = NULL;
 
 	if (old->partitions->rules->serial == policy)
 		return;
-	entry = note(journal, "partition", "partition policy %" PRIu64 " is in effect", policy);
-	entry->generation = now->generation;
+	text = g_strdup_printf("partition policy %" PRIu64 " is in effect", policy);
+	tell_and_note(journal, &(struct journal_fact){.kind = "partition",
+						      .word = "",
+						      .text = text,
+						      .value = policy,
+						      .generation = now->generation});
+}
+
+static void note_first(struct journal *journal, struct subnet *first)
+{
+	const struct fabric *fabric = first->fabric;
+
+	if (journal->listener)
+		journal->listener->published(journal->listener->arg, NULL, first, NULL);
+	note(journal, "node", "first subnet: %u switches, %u hosts, %u links", fabric->n_switches,
+	     fabric->n_nodes - fabric->n_switches, fabric->n_links);
 }
 
 static void on_published(void *arg, uint64_t generation)
@@ -256,11 +302,9 @@ static void on_published(void *arg, uint64_t generation)
 	journal->generation = now->generation;
 	count(journal, now->fabric);
 	if (journal->subnet)
-		compare(journal, journal->subnet->fabric, now->fabric);
+		compare(journal, journal->subnet, now);
 	else
-		note(journal, "node", "first subnet: %u switches, %u hosts, %u links",
-		     now->fabric->n_switches, now->fabric->n_nodes - now->fabric->n_switches,
-		     now->fabric->n_links);
+		note_first(journal, now);
 	if (journal->subnet)
 		compare_policies(journal, journal->subnet, now);
 	if (!journal->subnet || journal->changes)
@@ -294,8 +338,10 @@ static void on_sweep_done(void *arg, uint64_t value)
 	struct journal *journal = arg;
 	struct sweep_done done = sweep_done_unpack(value);
 	uint64_t before = journal->lft_blocks;
-	g_autoptr(GString) why = g_string_new(NULL);
-	g_autofree char *blocks = NULL;
+	bool is_routine = done.reasons == SWEEP_TIMER && done.kind == SWEEP_KIND_LIGHT &&
+			  !done.errors; /* nothing happened */
+	g_autoptr(GString) why = NULL;
+	g_autofree char *blocks = NULL, *text = NULL;
 
 	journal->last_sweep = (struct journal_sweep){done, runtime_now(journal->context->rt)};
 	journal->lft_blocks = counter_get(&journal->context->counters, lft_blocks_set);
@@ -304,23 +350,32 @@ static void on_sweep_done(void *arg, uint64_t value)
 					 journal->lft_blocks - before);
 
 	add_news(journal); /* the time of the last sweep */
-	/* Nothing happened. */
-	if (done.reasons == SWEEP_TIMER && done.kind == SWEEP_KIND_LIGHT && !done.errors)
+	if (is_routine && !journal->listener)
 		return;
+	why = g_string_new(NULL);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(reason_names); i++)
 		if (done.reasons & reason_names[i].reason)
 			g_string_append_printf(why, "%s%s", why->len ? ", " : "",
 					       reason_names[i].text);
-	note(journal, "sweep", "%s sweep%s in %.1f ms (%s)%s", plan_kind_name(done.kind),
-	     done.errors ? " with errors" : "", (double)done.took_us / 1000, why->str,
-	     blocks ? blocks : "");
+	text = g_strdup_printf("%s sweep%s in %.1f ms (%s)%s", plan_kind_name(done.kind),
+			       done.errors ? " with errors" : "", (double)done.took_us / 1000,
+			       why->str, blocks ? blocks : "");
+	tell(journal, &(struct journal_fact){.kind = "sweep",
+					     .word = plan_kind_name(done.kind),
+					     .text = text,
+					     .level = done.errors,
+					     .value = done.took_us});
+	if (!is_routine)
+		note(journal, "sweep", "%s", text);
 }
 
 static void on_state(void *arg, uint64_t state)
 {
 	const char *name = iba_name(IBA_SET_SM_STATE, (unsigned int)state);
+	g_autofree char *text = g_strdup_printf("the SM is %s", name ? name : "?");
 
-	note(arg, "state", "the SM is %s", name ? name : "?");
+	tell_and_note(arg, &(struct journal_fact){
+				   .kind = "state", .word = "", .text = text, .value = state});
 }
 
 static void on_options(void *arg, uint64_t value)
@@ -329,7 +384,9 @@ static void on_options(void *arg, uint64_t value)
 
 	(void)value;
 	journal->reread_us = g_get_real_time();
-	note(journal, "options", "the options were read again");
+	tell_and_note(journal, &(struct journal_fact){.kind = "options",
+						      .word = "",
+						      .text = "the options were read again"});
 }
 
 static void on_sweep_allowed(void *arg, uint64_t allowed)
@@ -380,27 +437,36 @@ static GHashTable *set_of(const struct perf_alarms *alarms)
 }
 
 /*
- * Entries for those of `list` that `others` lacks, or has with a lower level; returns how many
- * there were.
+ * Those of `list` that `others` lacks, or has with a lower level; returns how many there were. If
+ * they end, an alarm of a lower level may still stand.
  */
 static unsigned int note_alarms(struct journal *journal, const struct perf_alarms *list,
-				const struct perf_alarms *others, const char *how)
+				const struct perf_alarms *others, bool they_end)
 {
 	g_autoptr(GHashTable) known = set_of(others);
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; list && i < list->n; i++) {
-		const struct perf_alarm *other = g_hash_table_lookup(known, &list->all[i]);
-		g_autofree char *text = NULL;
-		struct journal_entry *entry;
+		const struct perf_alarm *alarm = &list->all[i];
+		const struct perf_alarm *other = g_hash_table_lookup(known, alarm);
+		g_autofree char *alarm_text = NULL, *text = NULL;
+		struct journal_fact fact = {
+			.kind = "counter",
+			.word = alarm->value,
+			.level = !they_end ? alarm->level : other ? other->level : 0,
+			.guid = alarm->guid,
+			.port = alarm->port,
+		};
 
-		if ((other && other->level >= list->all[i].level) || ++n > ENTRIES_OF_ONE)
+		if ((other && other->level >= alarm->level) ||
+		    (++n > ENTRIES_OF_ONE && !journal->listener))
 			continue;
-		text = perf_alarm_text(&list->all[i]);
-		entry = note(journal, "counter", "%s %s", how, text);
-		entry->change = list->all[i].value;
-		entry->guid = list->all[i].guid;
-		entry->port = list->all[i].port;
+		alarm_text = perf_alarm_text(alarm);
+		fact.text = text = g_strdup_printf("%s: %s", they_end ? "ended" : "began",
+						   alarm_text);
+		tell(journal, &fact);
+		if (n <= ENTRIES_OF_ONE)
+			note_fact(journal, &fact)->change = alarm->value;
 	}
 	return n;
 }
@@ -415,9 +481,9 @@ static void on_alarms(void *arg, uint64_t n)
 	if (!now)
 		return;
 	on_image(journal, n);
-	began = note_alarms(journal, now, journal->alarms, "began:");
+	began = note_alarms(journal, now, journal->alarms, false);
 	if (now->n < PERF_ALARMS_MAX)
-		ended = note_alarms(journal, journal->alarms, now, "ended:");
+		ended = note_alarms(journal, journal->alarms, now, true);
 	if (began > ENTRIES_OF_ONE || ended > ENTRIES_OF_ONE)
 		note(journal, "counter", "and more: %u began and %u ended in all", began, ended);
 	perf_alarms_unref(journal->alarms);
@@ -435,28 +501,34 @@ static const struct unhealthy_port *find_same(const struct unhealthy_ports *list
 	return NULL;
 }
 
-/* Entries for those of `list` that `others` lacks, or has with another action; returns how many. */
+/* Those of `list` that `others` lacks, or has with another action; returns how many. */
 static unsigned int note_unhealthy(struct journal *journal, const struct unhealthy_ports *list,
-				   const struct unhealthy_ports *others, const char *how)
+				   const struct unhealthy_ports *others, bool they_end)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; list && i < list->n; i++) {
 		const struct unhealthy_port *port = &list->ports[i];
-		struct journal_entry *entry;
+		g_autofree char *text = NULL;
+		struct journal_fact fact = {
+			.kind = "health",
+			.word = port_condition_word(port->condition),
+			.level = !they_end,
+			.guid = port->guid,
+			.port = port->num,
+			.peer_guid = port->blamed,
+		};
 
-		if (find_same(others, port) || ++n > ENTRIES_OF_ONE)
+		if (find_same(others, port) || (++n > ENTRIES_OF_ONE && !journal->listener))
 			continue;
-		entry = note(journal, "health",
-			     "%s: switch 0x%016" PRIx64 " port %u, to %s (0x%016" PRIx64
-			     "): %s (%s)",
-			     how, port->guid, port->num,
-			     *port->name ? port->name : "an unknown node", port->blamed,
-			     port_condition_text(port->condition), port_action_word(port->action));
-		entry->change = port_condition_word(port->condition);
-		entry->guid = port->guid;
-		entry->port = port->num;
-		entry->peer_guid = port->blamed;
+		fact.text = text = g_strdup_printf(
+			"%s: switch 0x%016" PRIx64 " port %u, to %s (0x%016" PRIx64 "): %s (%s)",
+			they_end ? "ended" : "began", port->guid, port->num,
+			*port->name ? port->name : "an unknown node", port->blamed,
+			port_condition_text(port->condition), port_action_word(port->action));
+		tell(journal, &fact);
+		if (n <= ENTRIES_OF_ONE)
+			note_fact(journal, &fact)->change = fact.word;
 	}
 	return n;
 }
@@ -468,8 +540,8 @@ static void on_unhealthy(void *arg, uint64_t value)
 	unsigned int began, ended;
 
 	on_image(journal, value);
-	ended = note_unhealthy(journal, journal->unhealthy, now, "ended");
-	began = note_unhealthy(journal, now, journal->unhealthy, "began");
+	ended = note_unhealthy(journal, journal->unhealthy, now, true);
+	began = note_unhealthy(journal, now, journal->unhealthy, false);
 	if (began > ENTRIES_OF_ONE || ended > ENTRIES_OF_ONE)
 		note(journal, "health", "and more: %u began and %u ended in all", began, ended);
 	unhealthy_ports_unref(journal->unhealthy);
@@ -485,7 +557,22 @@ static void on_groups(void *arg, uint64_t value)
 
 	(void)value;
 	if (!timer_running(&journal->look_at_groups))
-		timer_start(&journal->look_at_groups, GROUPS_INTERVAL_NS);
+		timer_start(&journal->look_at_groups, LOOK_INTERVAL_NS);
+}
+
+static char *group_text(const struct group_changes *changes, unsigned int n)
+{
+	char mgid[INET6_ADDRSTRLEN];
+	uint64_t wire[2];
+
+	if (!changes->created && !changes->deleted)
+		return g_strdup_printf("multicast groups: members changed, %u now", n);
+	wire[0] = GUINT64_TO_BE(changes->mgid.prefix);
+	wire[1] = GUINT64_TO_BE(changes->mgid.guid);
+	inet_ntop(AF_INET6, wire, mgid, sizeof(mgid));
+	return g_strdup_printf("multicast groups: %u created, %u deleted, %u now: %s%s",
+			       changes->created, changes->deleted, n, mgid,
+			       changes->created + changes->deleted > 1 ? " and others" : "");
 }
 
 static void on_look_at_groups(struct timer *timer)
@@ -493,19 +580,62 @@ static void on_look_at_groups(struct timer *timer)
 	struct journal *journal = container_of(timer, struct journal, look_at_groups);
 	struct mc_groups *now = slot_take(&journal->context->groups);
 	struct group_changes changes = group_changes_of(journal->groups, now);
-	char mgid[INET6_ADDRSTRLEN];
-	uint64_t wire[2];
+	struct journal_fact fact = {.kind = "group", .word = "", .value = now ? now->n : 0};
+	bool is_noted = changes.created || changes.deleted;
+	g_autofree char *text = NULL;
 
-	if (changes.created || changes.deleted) {
-		wire[0] = GUINT64_TO_BE(changes.mgid.prefix);
-		wire[1] = GUINT64_TO_BE(changes.mgid.guid);
-		inet_ntop(AF_INET6, wire, mgid, sizeof(mgid));
-		note(journal, "group", "multicast groups: %u created, %u deleted, %u now: %s%s",
-		     changes.created, changes.deleted, now ? now->n : 0, mgid,
-		     changes.created + changes.deleted > 1 ? " and others" : "");
+	if (now != journal->groups && (is_noted || journal->listener)) {
+		fact.text = text = group_text(&changes, now ? now->n : 0);
+		tell(journal, &fact);
 	}
+	if (is_noted)
+		note_fact(journal, &fact);
 	mc_groups_unref(journal->groups);
 	journal->groups = now;
+}
+
+/* ---- other SMs, and what clients register with the SA ---- */
+
+static void on_peers(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+
+	(void)value;
+	if (!timer_running(&journal->look_at_sms))
+		timer_start(&journal->look_at_sms, LOOK_INTERVAL_NS);
+}
+
+static void on_peer_change(void *arg, const struct peer_change *change)
+{
+	const struct journal_fact fact = {
+		.kind = "sm", .word = change->word, .text = change->text, .guid = change->guid};
+
+	tell(arg, &fact);
+	if (change->is_new_role)
+		note_fact(arg, &fact)->change = fact.word;
+}
+
+static void on_look_at_sms(struct timer *timer)
+{
+	struct journal *journal = container_of(timer, struct journal, look_at_sms);
+	struct peers *now = slot_take(&journal->context->peers);
+
+	peer_changes_tell(journal->peers, now, on_peer_change, journal);
+	peers_unref(journal->peers);
+	journal->peers = now;
+}
+
+static void on_registries(void *arg, uint64_t value)
+{
+	struct registered now = registered_unpack(value);
+	g_autofree char *text = g_strdup_printf(
+		"the SA has %u services, %u subscriptions and %u alias GUIDs", now.services,
+		now.subscriptions, now.alias_guids);
+
+	tell_and_note(arg, &(struct journal_fact){.kind = "service",
+						  .word = "",
+						  .text = text,
+						  .value = now.services});
 }
 
 /* ---- life ---- */
@@ -537,6 +667,8 @@ struct journal *journal_new(struct daemon *daemon)
 		{EVENT_PERF_IMAGES, on_image},
 		{EVENT_UNHEALTHY_PORTS, on_unhealthy},
 		{EVENT_GROUPS_CHANGED, on_groups},
+		{EVENT_PEERS_CHANGED, on_peers},
+		{EVENT_REGISTRIES_CHANGED, on_registries},
 	};
 	struct journal *journal = g_new0(struct journal, 1);
 
@@ -545,6 +677,7 @@ struct journal *journal_new(struct daemon *daemon)
 	g_queue_init(&journal->waiters);
 	timer_init(&journal->wake, daemon_actor(daemon), on_wake);
 	timer_init(&journal->look_at_groups, daemon_actor(daemon), on_look_at_groups);
+	timer_init(&journal->look_at_sms, daemon_actor(daemon), on_look_at_sms);
 	journal->told = changes_new(daemon_actor(daemon), on_change, journal);
 	g_queue_init(&journal->entries);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(wanted); i++)
@@ -562,8 +695,14 @@ void journal_free(struct journal *journal)
 	perf_alarms_unref(journal->alarms);
 	unhealthy_ports_unref(journal->unhealthy);
 	mc_groups_unref(journal->groups);
+	peers_unref(journal->peers);
 	g_queue_clear_full(&journal->entries, entry_free);
 	g_free(journal);
+}
+
+void journal_listen(struct journal *journal, const struct journal_listener *listener)
+{
+	journal->listener = listener;
 }
 
 const char *journal_kind(const struct journal *journal, unsigned int number, uint64_t *events)

@@ -13,18 +13,20 @@
 #define JOURNAL_MAX 2000 /* entries kept */
 
 struct journal;
+struct subnet;
 
 struct journal_entry {
 	uint64_t serial;	   /* of the last time; greater than those of entries before */
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* times in a row */
 	const char *kind;	   /* "state", "sweep", "link", "node", "gid", "lid", "trap",
-				      "options", "counter", "health", "partition", "group" */
+				      "options", "counter", "health", "partition", "group", "sm",
+				      "service" */
 	char *text;
 	/*
 	 * For changes of the subnet, as in struct changes_line; for "counter" which one of which
-	 * port; for "health" the condition of which port; "accepted" of journal_accept(); otherwise
-	 * NULL and 0.
+	 * port; for "health" the condition of which port; for "sm" as in struct
+	 * peer_change; "accepted" of journal_accept(); otherwise NULL and 0.
 	 */
 	const char *change;
 	uint64_t guid, peer_guid;
@@ -46,8 +48,39 @@ struct journal_waiter {
 	GList link;
 };
 
+/*
+ * What the journal hears of, with numbers: each of what it tells of in one entry or leaves out
+ * because there is too much of it. Texts are valid during the call.
+ */
+struct journal_fact {
+	const char *kind; /* as of entries */
+	const char *word; /* kind of a sweep; counter; condition of a port; of an SM, as in
+			     struct peer_change; "": none */
+	const char *text;
+	unsigned int level; /* sweep: 1 with errors; health: 1 began; counter: enum perf_level */
+	uint64_t value; /* microseconds of a sweep; state; serial of a policy; number of groups, or
+			   of services */
+	uint64_t guid, peer_guid;
+	uint8_t port, peer_port;
+	uint64_t generation; /* of the published subnet that shows it; 0: none */
+};
+
+/* One that hears what the journal hears, in the same order, on the daemon's actor. */
+struct journal_listener {
+	void *arg;
+	void (*fact)(void *arg, const struct journal_fact *fact);
+	/*
+	 * Another subnet was published; changes are those of fabric_changes() from old, which is
+	 * NULL for the first one, as changes are then. All may be kept by references.
+	 */
+	void (*published)(void *arg, struct subnet *old, struct subnet *now, GArray *changes);
+};
+
 struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */
 void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fine */
+
+/* NULL: there is none any more. The listener remains the caller's. */
+void journal_listen(struct journal *journal, const struct journal_listener *listener);
 
 /* How many events of a kind there were, by number of the kind; NULL: past the last kind. */
 const char *journal_kind(const struct journal *journal, unsigned int number, uint64_t *events);
