@@ -71,6 +71,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan/plan_report.c \
 	opensm/ctl/plugin/snapshot.c opensm/ctl/plugin/snapshot.h \
 	opensm/ctl/plugin/snapshot_store.c \
+	opensm/ctl/plugin/feed.c opensm/ctl/plugin/feed.h \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
 	opensm/ctl/process/classic_modules.def \

@@ -41,7 +41,7 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
 	tests/unit/test_perf tests/unit/test_plugin tests/unit/test_osmroute \
-	tests/unit/test_osmsim \
+	tests/unit/test_osmsim tests/unit/test_events \
 	tests/unit/test_image tests/unit/test_client tests/unit/test_cc tests/unit/test_ssa \
 	tests/unit/test_ssa_wire \
 	tests/unit/test_ssa_store
@@ -165,6 +165,10 @@ tests_unit_test_console_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a libperffixture.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
+
+tests_unit_test_events_SOURCES = tests/unit/test_feed.c
+tests_unit_test_events_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_events_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
 tests_unit_test_image_SOURCES = tests/unit/test_image.c tests/unit/test_snapshot.c \
 	tests/unit/test_web_fabric.c \
