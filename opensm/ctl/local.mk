@@ -71,7 +71,10 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan/plan_report.c \
 	opensm/ctl/plugin/snapshot.c opensm/ctl/plugin/snapshot.h \
 	opensm/ctl/plugin/snapshot_store.c \
+	opensm/ctl/plugin/events.c opensm/ctl/plugin/events.h \
 	opensm/ctl/plugin/feed.c opensm/ctl/plugin/feed.h \
+	opensm/ctl/plugin/growth_series.c opensm/ctl/plugin/growth_series.h \
+	opensm/ctl/plugin/subnet_series.c opensm/ctl/plugin/subnet_series.h \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
 	opensm/ctl/process/classic_modules.def \

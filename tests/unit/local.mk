@@ -166,7 +166,7 @@ tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a libperffixture.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
 
-tests_unit_test_events_SOURCES = tests/unit/test_feed.c
+tests_unit_test_events_SOURCES = tests/unit/test_feed.c tests/unit/test_plugin_events.c
 tests_unit_test_events_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_events_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
