@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <gio/gio.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -586,6 +587,34 @@ START_TEST(is_shared)
 }
 END_TEST
 
+#define ASKERS 8
+
+static void *ask(void *store)
+{
+	int file = snapshot_store_get(store, &source, OSM_PART_ALL, NULL);
+
+	ck_assert_int_ge(file, 0);
+	close(file);
+	return NULL;
+}
+
+/* Of several threads at once, one makes it. */
+START_TEST(is_made_once)
+{
+	struct snapshot_store *store = snapshot_store_new();
+	pthread_t threads[ASKERS];
+
+	begin(make_subnet("fattree:4", 0, 0), 1);
+	for (unsigned int i = 0; i < ASKERS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask, store), 0);
+	for (unsigned int i = 0; i < ASKERS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_uint_eq(snapshot_store_made(store), 1);
+	snapshot_store_unref(store);
+	snapshot_source_clear(&source);
+}
+END_TEST
+
 /* ---- the view ---- */
 
 /* Each section is needed, and each must be as large as its struct. */
@@ -672,6 +701,7 @@ TEST_SUITE
 	tcase_add_test(tcase, growth_over_a_restart);
 	tcase_add_test(tcase, none);
 	tcase_add_test(tcase, is_shared);
+	tcase_add_test(tcase, is_made_once);
 	tcase_add_test(tcase, view_wants_all);
 	tcase_add_test(tcase, of_a_daemon);
 	suite_add_tcase(suite, tcase);
