@@ -8,6 +8,6 @@ noinst_LIBRARIES += libplugin.a
 libplugin_a_SOURCES = \
 	opensm/plugin/base/block.c opensm/plugin/base/block.h \
 	opensm/plugin/base/event_record.h \
-	opensm/plugin/base/link.h \
+	opensm/plugin/base/link.c opensm/plugin/base/link.h \
 	opensm/plugin/base/snapshot_sections.h \
 	opensm/plugin/host/snapshot_view.c opensm/plugin/host/snapshot_view.h

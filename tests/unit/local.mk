@@ -187,7 +187,7 @@ tests_unit_test_perf_SOURCES = \
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a libperffixture.a $(LIBS_PERF) $(CHECK_LIBS)
 
-tests_unit_test_plugin_SOURCES = tests/unit/test_block.c
+tests_unit_test_plugin_SOURCES = tests/unit/test_block.c tests/unit/test_plugin_link.c
 tests_unit_test_plugin_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_plugin_LDADD = libsuites.a $(LIBS_PLUGIN) $(CHECK_LIBS)
 
