@@ -468,7 +468,7 @@ static int serve(struct program *program)
 
 	if (!has_descriptors(&error))
 		return complain(error);
-	if (!check_config_engines(program->options, &error)) {
+	if (!check_config_engines(program->options, NULL, &error)) {
 		complain(error);
 		return complain_of_others(program->options, error);
 	}

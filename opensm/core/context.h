@@ -17,6 +17,7 @@
 
 struct options;
 struct replicator;
+struct route_registry;
 
 #define CONTEXT_STEPS 64
 #define CONTEXT_SWEEPS 8
@@ -32,6 +33,7 @@ struct context {
 	struct log *log;
 	struct event_bus bus;
 	struct replicator *replicator; /* NULL: none */
+	struct route_registry *engines; /* of routing; NULL: only those built in */
 	const char *cache_dir;
 	bool cache_refused; /* there should be a cache, but it cannot be written */
 	bool self_check;    /* compare shortcuts with the full computation */

@@ -42,6 +42,7 @@
 #include "policy/partition/partition_changes.h"
 #include "policy/qos/qos_file.h"
 #include "route/graph/watch.h"
+#include "route/registry.h"
 #include "sa/sa.h"
 #include "sm/election/peers.h"
 #include "sm/health/unhealthy.h"
@@ -63,6 +64,7 @@
 
 struct daemon {
 	struct context context;
+	struct route_registry *engines;
 	struct vendor *vendor;
 	struct actor *main;
 	struct site_files *site;
@@ -177,6 +179,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->perf_alarms, get_perf_alarms, put_perf_alarms);
 	slot_init(&context->cc, get_cc_report, put_cc_report);
 	agreed_slot_init(&context->agreed);
+	context->engines = config->engines;
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -509,14 +512,14 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->loop = config->loop;
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
+	daemon->context.engines = daemon->engines = route_registry_new();
 	daemon->main = actor_new(config->rt, "main");
 	daemon->site = site_files_new(&daemon->context, daemon->main, error);
 	daemon->requests =
 		partition_requests_new(&daemon->context, daemon->main, daemon->site);
 	if (daemon->site)
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
-	if (!daemon->mad ||
-	    !add_replicator(daemon, config->options->replication_key_file, error) ||
+	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error) ||
 	    !add_ssa(daemon, config->options, error)) {
 		daemon_free(daemon);
 		return NULL;
@@ -631,6 +634,7 @@ void daemon_free(struct daemon *daemon)
 	partition_requests_free(daemon->requests);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
+	route_registry_free(daemon->engines);
 	g_free(daemon->cache_dir);
 	g_free(daemon);
 }
@@ -670,6 +674,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options,
 			 .options = options,
 			 .vendor = daemon->vendor,
 			 .cache_dir = daemon->cache_dir,
+			 .engines = daemon->engines,
 			 .loop = daemon->loop},
 		.mad = daemon->mad,
 		.main = daemon->main,

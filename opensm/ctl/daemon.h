@@ -24,6 +24,7 @@ struct daemon_config {
 	struct vendor *vendor;	 /* an open port; the daemon takes it over, also on failure */
 	const char *cache_dir;	 /* copied; NULL: nothing is kept across a restart */
 	bool cache_refused;	 /* cache_dir is NULL because it cannot be written */
+	struct route_registry *engines; /* of another daemon; NULL: its own */
 	bool self_check;	 /* for tests: check shortcuts against full computations */
 	GMainContext *loop;	 /* of the owner; NULL: the default one. Unused in virtual time */
 };

@@ -19,7 +19,7 @@ struct routing *passage_held(const struct fabric *fabric, const struct options *
 
 	if (files) {
 		route_files_input(files, with, &input);
-		held = tables_engine.compute(fabric, &input, error);
+		held = tables_engine.compute(&tables_engine, fabric, &input, error);
 		route_files_unref(files);
 	}
 	options_unref(with);

@@ -30,7 +30,8 @@ static void take_switch(const struct fabric *fabric, const struct route_lfts *lf
 	}
 }
 
-static struct routing *tables_compute(const struct fabric *fabric, const struct route_input *input,
+static struct routing *tables_compute(const struct route_engine *engine,
+				      const struct fabric *fabric, const struct route_input *input,
 				      GError **error)
 {
 	const struct route_lfts *lfts = &input->lfts;
@@ -40,7 +41,7 @@ static struct routing *tables_compute(const struct fabric *fabric, const struct 
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "no tables were given");
 		return NULL;
 	}
-	routing = routing_new(fabric, &tables_engine, tables_engine.promises);
+	routing = routing_new(fabric, engine, engine->promises);
 	for (uint32_t i = 0; i < lfts->n; i++) {
 		uint32_t node = fabric_node_by_guid(fabric, lfts->lfts[i].guid);
 

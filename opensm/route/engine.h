@@ -144,6 +144,10 @@ struct route_input {
 	/* Of this fabric; NULL: all send to all. */
 	const struct route_demand *demand;
 	const struct route_ties *ties; /* of this fabric; NULL: none */
+	/* What switches forward by now, whichever engine made it; NULL: unknown, or not to be
+	 * kept. Only engines of plug-ins read it; the others get old routes by routing_renew(). */
+	const struct routing *old;
+	unsigned int patience_s; /* wait so long for an engine of a plug-in; 0: without end */
 #define INPUT(member, type, option) type member;
 #define LIST(member, kind, option, readers)                                                        \
 	const ROUTE_LIST_##kind *member;                                                           \
@@ -163,7 +167,7 @@ struct routing {
 	struct fabric *fabric;		   /* for which it was made */
 	const struct route_engine *engine; /* it made this; NULL: what switches hold */
 	const struct route_engine *maker;  /* it made what switches hold; NULL: unknown */
-	char *input_word;		   /* fingerprint_of_input() of its input; NULL: unknown */
+	char *input_word;		   /* fingerprint_for() its input; NULL: unknown */
 	char *demand_word; /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
 	unsigned int promises;
 	uint32_t n_switches;
@@ -254,8 +258,8 @@ struct route_engine {
 	bool preferences; /* route_by_hops() follows those of the input among best paths */
 	bool ties;	  /* it follows those of the input */
 	bool trunk; /* route() is first asked for tables with room for multicast trees (trunk.c) */
-	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
-				   GError **error);
+	struct routing *(*compute)(const struct route_engine *engine, const struct fabric *fabric,
+				   const struct route_input *input, GError **error);
 	/*
 	 * The hops by which it routes, as from route_hops_all(), by the order that it gives the
 	 * plan; every entry that leads nearer by these hops (route_leads) is as legal as the
@@ -267,6 +271,12 @@ struct route_engine {
 	void (*finish)(struct routing *routing, const struct route_input *input);
 	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
 	bool (*route)(struct layered *layered, GError **error);
+	/*
+	 * Of an engine that is not built in: its data, and a word that differs when routes of the
+	 * same fabric and input may (g_free it), such as after a change of its own options.
+	 */
+	void *data;
+	char *(*word)(const struct route_engine *engine);
 };
 
 struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
@@ -279,6 +289,7 @@ struct routing *route_compute_in_order(const struct route_engine *engine,
 				       const struct fabric *fabric, const struct route_input *input,
 				       const uint32_t *order, GError **error);
 
+/* Those that are built in; registry.h has those of plug-ins, too. */
 const struct route_engine *route_find(const char *name); /* NULL if there is none */
 const struct route_engine *const *route_engines(void);	 /* NULL-terminated */
 

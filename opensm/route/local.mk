@@ -3,7 +3,7 @@ noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/inputs.def \
-	opensm/route/registry.c \
+	opensm/route/registry.c opensm/route/registry.h \
 	opensm/route/engine/dfsssp.c \
 	opensm/route/engine/dor.c \
 	opensm/route/engine/file.c \

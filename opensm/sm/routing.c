@@ -13,6 +13,7 @@
 #include "policy/files/unknown_guids.h"
 #include "policy/partition/demand.h"
 #include "route/graph/watch.h"
+#include "route/registry.h"
 #include "route/renew/renew.h"
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
@@ -273,9 +274,9 @@ enum step_result step_freeze(struct sm *sm)
 
 /* ---- in the pool ---- */
 
-static void add_attempt(GArray *attempts, const char *name, bool find_roots)
+static void add_attempt(const struct sm *sm, GArray *attempts, const char *name, bool find_roots)
 {
-	struct attempt attempt = {route_find(name), find_roots};
+	struct attempt attempt = {route_registry_find(sm->context->engines, name), find_roots};
 
 	for (guint i = 0; i < attempts->len; i++) {
 		const struct attempt *other = &g_array_index(attempts, struct attempt, i);
@@ -293,26 +294,27 @@ static void add_attempt(GArray *attempts, const char *name, bool find_roots)
  * necessary without the roots that the operator named; and as a last resort minhop, which is also
  * the meaning of an empty list.
  */
-static GArray *engines_to_try(const struct options *options)
+static GArray *engines_to_try(const struct sm *sm)
 {
+	const struct options *options = sm->options;
 	const char *list = options->routing_engine ? options->routing_engine : "";
 	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
 	GArray *attempts = g_array_new(FALSE, FALSE, sizeof(struct attempt));
 	bool fallback = true, named = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
-		add_attempt(attempts, names[i], false);
+		add_attempt(sm, attempts, names[i], false);
 		if (!strcmp(names[i], "no_fallback"))
 			fallback = false;
 		else if (*names[i])
 			named = true;
 	}
 	if (fallback && named)
-		add_attempt(attempts, "updn", false);
+		add_attempt(sm, attempts, "updn", false);
 	if (fallback && named && options->root_guid_file)
-		add_attempt(attempts, "updn", true);
+		add_attempt(sm, attempts, "updn", true);
 	if (fallback)
-		add_attempt(attempts, "minhop", false);
+		add_attempt(sm, attempts, "minhop", false);
 	return attempts;
 }
 
@@ -353,9 +355,10 @@ static void take_input(struct route_job *job, struct route_input *input)
 }
 
 /* Whether options and files were the same when these routes were made. */
-static bool is_made_of(const struct routing *old, const struct route_input *input)
+static bool is_made_of(const struct routing *old, const struct route_engine *engine,
+		       const struct route_input *input)
 {
-	g_autofree char *word = fingerprint_of_input(input);
+	g_autofree char *word = fingerprint_for(engine, input);
 
 	return old && !g_strcmp0(fingerprint_of_routing(old), word);
 }
@@ -378,7 +381,8 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 	struct routing *routing;
 
 	take_input(job, &input);
-	if (job->anew || !(job->held || is_made_of(old, &input)))
+	input.old = job->anew ? NULL : old;
+	if (job->anew || !(job->held || is_made_of(old, engine, &input)))
 		old = NULL;
 	routing = routing_renew(engine, job->fabric, &input, old, &job->way, &error);
 	if (!routing) {
@@ -619,7 +623,7 @@ enum step_result step_route(struct sm *sm)
 	job->tables = sm->dry ? NULL : program_held(sm);
 	job->cyclic = sm->routes->cyclic;
 	job->anew = sm->routes->anew;
-	job->attempts = engines_to_try(sm->options);
+	job->attempts = engines_to_try(sm);
 	job->failures = g_string_new(NULL);
 	job->message.run = run_job;
 	job->message.drop = drop_job;

@@ -18,6 +18,7 @@
 #include "ctl/site/site_policy.h"
 #include "policy/files/route_files.h"
 #include "policy/partition/partition_file.h"
+#include "route/registry.h"
 
 /* Problems found so far: texts in the form of ctl/base/problem.h. */
 struct check {
@@ -130,37 +131,53 @@ static bool refuse_engines(const struct options *options, const char *why, GErro
 	return false;
 }
 
-static bool refuse_unknown(const struct options *options, const GPtrArray *unknown, GError **error)
+static bool refuse_unknown(const struct options *options, struct route_registry *engines,
+			   const GPtrArray *unknown, GError **error)
 {
+	g_autoptr(GPtrArray) known = route_registry_engines(engines);
 	g_autoptr(GString) why = g_string_new(NULL);
 
 	for (guint i = 0; i < unknown->len; i++)
 		g_string_append_printf(why, "%s%s", i ? ", " : "there is no engine ",
 				       (const char *)unknown->pdata[i]);
 	g_string_append(why, ", expected a list of");
-	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
-		g_string_append_printf(why, " %s,", (*engine)->name);
+	for (guint i = 0; i < known->len; i++)
+		g_string_append_printf(why, " %s,",
+				       ((const struct route_engine *)known->pdata[i])->name);
 	g_string_append(why, " or no_fallback");
 	return refuse_engines(options, why->str, error);
 }
 
-bool check_config_engines(const struct options *options, GError **error)
+/* Names in the list that no engine has. */
+static GPtrArray *unknown_engines(const struct options *options, struct route_registry *engines)
+{
+	const char *list = options->routing_engine ? options->routing_engine : "";
+	g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
+	GPtrArray *unknown = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned int i = 0; names[i]; i++)
+		if (*names[i] && strcmp(names[i], "no_fallback") != 0 &&
+		    !route_registry_find(engines, names[i]))
+			g_ptr_array_add(unknown, g_strdup(names[i]));
+	return unknown;
+}
+
+bool check_config_engines(const struct options *options, struct route_registry *engines,
+			  GError **error)
 {
 	g_auto(GStrv) names =
 		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
-	g_autoptr(GPtrArray) unknown = g_ptr_array_new();
+	g_autoptr(GPtrArray) unknown = unknown_engines(options, engines);
 	bool fallback = true, usable = false;
 
 	for (unsigned int i = 0; names[i]; i++) {
 		if (!strcmp(names[i], "no_fallback"))
 			fallback = false;
-		else if (*names[i] && !route_find(names[i]))
-			g_ptr_array_add(unknown, names[i]);
 		else
 			usable |= *names[i] != '\0';
 	}
 	if (unknown->len)
-		return refuse_unknown(options, unknown, error);
+		return refuse_unknown(options, engines, unknown, error);
 	return fallback || usable ||
 	       refuse_engines(options, "names no engine, and no_fallback forbids others", error);
 }
@@ -265,7 +282,7 @@ static void check_engines(struct check *check)
 {
 	GError *error = NULL;
 
-	check_config_engines(check->options, &error);
+	check_config_engines(check->options, NULL, &error);
 	note_error(check, error);
 }
 
@@ -682,9 +699,8 @@ static bool check_keys(const struct options *options, GError **error)
 bool check_config_restart(const struct options *options, const struct options *before,
 			  GError **error)
 {
-	return check_config_engines(options, error) &&
-	       check_other_routes(options, before, error) &&
-	       check_keys(options, error);
+	return check_config_engines(options, NULL, error) &&
+	       check_other_routes(options, before, error) && check_keys(options, error);
 }
 
 bool check_config_again(const struct options *options, const struct options *before,

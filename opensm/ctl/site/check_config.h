@@ -5,6 +5,8 @@
 
 #include "core/options.h"
 
+struct route_registry;
+
 /*
  * Reads every file that the options name, as a start does, without a port. Returns a newly
  * allocated text for people, one "FILE:LINE: error: TEXT" per line, or JSON: errors, each of which
@@ -18,8 +20,12 @@ char *check_config(const struct options *options, const GError *error, const GPt
 /* After a start that error stopped: one line for each other error that would stop it. */
 char *check_config_others(const struct options *options, const GError *error);
 
-/* Whether all engines that routing_engine names exist, and at least one of them may be used. */
-bool check_config_engines(const struct options *options, GError **error);
+/*
+ * Whether all engines that routing_engine names exist, and at least one of them may be used.
+ * engines NULL: only those built in exist.
+ */
+bool check_config_engines(const struct options *options, struct route_registry *engines,
+			  GError **error);
 
 /*
  * While the daemon runs with the options before: false and error if a start would refuse the values

@@ -318,7 +318,8 @@ static bool has_other_engine(const struct loading *loading)
 	g_auto(GStrv) names = g_strsplit_set(loading->engines ? loading->engines : "", ", ", -1);
 
 	for (unsigned int i = 0; names[i]; i++)
-		if (strcmp(names[i], "torus-2QoS") != 0 && route_find(names[i]))
+		if (*names[i] && strcmp(names[i], "torus-2QoS") != 0 &&
+		    strcmp(names[i], "no_fallback") != 0)
 			return true;
 	return false;
 }
@@ -481,6 +482,7 @@ void route_files_input(const struct route_files *files, const struct options *op
 	qos_make(options, &qos);
 	*input = (struct route_input){
 		.threads = 1,
+		.patience_s = options->event_plugin_routing_timeout,
 		.vls = MIN(iba_vls_count(options->max_op_vls), qos.of[QOS_SWITCH].vls),
 #define INPUT(member, type, option) .member = options->option,
 #include "route/inputs.def"

@@ -17,6 +17,7 @@
 #include "route/order/orient.h"
 
 struct dor {
+	const struct route_engine *engine;
 	const struct route_plan *plan;
 	const struct route_graph *graph; /* of the plan */
 	const uint8_t *hops;
@@ -143,7 +144,7 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 	dor->order = order;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		order_edges(dor, tried ? tried[sw] : NULL, sw);
-	dor->routing = routing_new(fabric, &route_engine_dor, ROUTE_SHORTEST);
+	dor->routing = routing_new(fabric, dor->engine, ROUTE_SHORTEST);
 	dor->routing->max_hops = route_most_hops(&dor->plan->order, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);
 	if (is_free_of_loops(dor, fabric))
@@ -155,11 +156,11 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 			"(port_search_ordering_file); updn has no such paths");
 }
 
-static struct routing *dor_compute(const struct fabric *fabric, const struct route_input *input,
-				   GError **error)
+static struct routing *dor_compute(const struct route_engine *engine, const struct fabric *fabric,
+				   const struct route_input *input, GError **error)
 {
 	struct route_plan plan;
-	struct dor dor = {.plan = &plan};
+	struct dor dor = {.engine = engine, .plan = &plan};
 	g_autofree uint8_t *hops = NULL;
 
 	route_plan_init(&plan, fabric);

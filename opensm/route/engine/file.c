@@ -461,8 +461,8 @@ static void fill(struct load *load)
 	load->routing->note = make_note(load);
 }
 
-static struct load *load_new(const struct fabric *fabric, const struct route_input *input,
-			     struct routing *filler)
+static struct load *load_new(const struct route_engine *engine, const struct fabric *fabric,
+			     const struct route_input *input, struct routing *filler)
 {
 	struct load *load = g_new0(struct load, 1);
 	uint32_t n = fabric->n_switches;
@@ -470,9 +470,9 @@ static struct load *load_new(const struct fabric *fabric, const struct route_inp
 	load->fabric = fabric;
 	load->input = input;
 	load->graph = route_graph_new(fabric);
-	load->said = routing_new(fabric, &route_engine_file, route_engine_file.promises);
+	load->said = routing_new(fabric, engine, engine->promises);
 	load->filler = filler;
-	load->routing = routing_new(fabric, &route_engine_file, route_engine_file.promises);
+	load->routing = routing_new(fabric, engine, engine->promises);
 	load->state = g_malloc(n + 1);
 	load->level = g_new(uint32_t, n + 1);
 	load->queue = g_new(uint32_t, n + 1);
@@ -493,8 +493,8 @@ static void load_free(struct load *load)
 	g_free(load);
 }
 
-static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
-				    GError **error)
+static struct routing *file_compute(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input, GError **error)
 {
 	struct routing *filler, *routing = NULL;
 	struct load *load;
@@ -507,7 +507,7 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 	filler = route_by_hops(&route_engine_minhop, fabric, input, NULL, error);
 	if (!filler)
 		return NULL;
-	load = load_new(fabric, input, filler);
+	load = load_new(engine, fabric, input, filler);
 	if (apply(load, error)) {
 		fill(load);
 		routing = g_steal_pointer(&load->routing);

@@ -657,7 +657,8 @@ static bool route(struct torus *torus, unsigned int vls, GError **error)
 	return true;
 }
 
-static struct routing *torus_2qos_compute(const struct fabric *fabric,
+static struct routing *torus_2qos_compute(const struct route_engine *engine,
+					  const struct fabric *fabric,
 					  const struct route_input *input, GError **error)
 {
 	struct torus torus = {.fabric = fabric, .file = &input->torus};
@@ -669,7 +670,7 @@ static struct routing *torus_2qos_compute(const struct fabric *fabric,
 		return NULL;
 	}
 	torus.graph = graph = route_graph_new(fabric);
-	torus.routing = routing_new(fabric, &route_engine_torus_2qos, ROUTE_DEADLOCK_FREE);
+	torus.routing = routing_new(fabric, engine, ROUTE_DEADLOCK_FREE);
 	if (!init(&torus, error) || !route(&torus, route_data_vls(fabric, input), error))
 		g_clear_pointer(&torus.routing, routing_unref);
 	g_free(torus.sw);

@@ -80,7 +80,7 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 					const struct route_input *input, const struct routing *old,
 					enum route_way *way, GError **error)
 {
-	g_autofree char *word = fingerprint_of_input(input);
+	g_autofree char *word = fingerprint_for(engine, input);
 	g_autofree char *demand = fingerprint_of_demand(input, fabric);
 	struct routing *routing;
 	bool same;
@@ -89,7 +89,8 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 		old = NULL;
 	same = old && is_of_same_input(old, engine, word);
 	if (same && old->demand_word &&
-	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled)) {
+	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled) &&
+	    (!engine->word || fingerprint_same_details(old->fabric, fabric))) {
 		*way = ROUTE_SAME;
 		if (!strcmp(old->demand_word, demand))
 			return routing_ref((struct routing *)old);

@@ -126,6 +126,22 @@ char *fingerprint_of_input(const struct route_input *input)
 	return word_of(sum);
 }
 
+char *fingerprint_for(const struct route_engine *engine, const struct route_input *input)
+{
+	char *word = fingerprint_of_input(input);
+	g_autofree char *own = NULL, *of_input = NULL;
+	GChecksum *sum;
+
+	if (!engine->word)
+		return word;
+	of_input = word;
+	own = engine->word(engine);
+	sum = g_checksum_new(G_CHECKSUM_SHA256);
+	add_name(sum, of_input);
+	add_name(sum, own);
+	return word_of(sum);
+}
+
 const char *fingerprint_of_routing(const struct routing *routing)
 {
 	if (routing->made)
@@ -173,5 +189,24 @@ bool fingerprint_same_fabric(const struct fabric *a, const struct fabric *b, boo
 	for (uint32_t i = 0; same && i < a->n_ports; i++)
 		same = same_port(&a->ports[i], &b->ports[i]) &&
 		       (!avoid_throttled || route_is_throttled(a, i) == route_is_throttled(b, i));
+	return same;
+}
+
+bool fingerprint_same_details(const struct fabric *a, const struct fabric *b)
+{
+	bool same = true;
+
+	for (uint32_t sw = 0; same && sw < a->n_switches; sw++) {
+		const struct fabric_node *one = &a->nodes[a->switches[sw].node];
+		const struct fabric_node *other = &b->nodes[b->switches[sw].node];
+
+		same = one->silent == other->silent &&
+		       fabric_fdb_cap(a, sw) == fabric_fdb_cap(b, sw) &&
+		       !g_strcmp0(fabric_called(a, a->switches[sw].node),
+				  fabric_called(b, b->switches[sw].node));
+	}
+	for (uint32_t i = 0; same && i < a->n_ports; i++)
+		same = a->ports[i].rate == b->ports[i].rate &&
+		       route_is_throttled(a, i) == route_is_throttled(b, i);
 	return same;
 }
