@@ -53,6 +53,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_perfmgr_history_max_size,
 	OPTION_perfmgr_rules_file,
 	OPTION_perfmgr_log_lines,
+	OPTION_event_plugin_routing_timeout,
 	OPTION_log_format,
 	OPTION_replication_key_file,
 	OPTION_replication_max_memory,

@@ -9,5 +9,11 @@ libplugin_a_SOURCES = \
 	opensm/plugin/base/block.c opensm/plugin/base/block.h \
 	opensm/plugin/base/event_record.h \
 	opensm/plugin/base/link.c opensm/plugin/base/link.h \
+	opensm/plugin/base/route_sections.h \
 	opensm/plugin/base/snapshot_sections.h \
+	opensm/plugin/engine/engine.c opensm/plugin/engine/engine.h \
+	opensm/plugin/engine/exchange.h \
+	opensm/plugin/engine/input.c \
+	opensm/plugin/engine/output.c \
+	opensm/plugin/engine/serve.c opensm/plugin/engine/serve.h \
 	opensm/plugin/host/snapshot_view.c opensm/plugin/host/snapshot_view.h

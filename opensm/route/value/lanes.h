@@ -89,7 +89,7 @@ static inline uint16_t route_lanes_between(const struct route_lanes *lanes, uint
 		return 1;
 	bits = route_lanes_bit(lanes, route_lanes_sl(lanes, from, to)) |
 	       route_lanes_bit(lanes, route_lanes_sl(lanes, to, from));
-	if (from == sm || to == sm)
+	if (!lanes->sm_by_path && (from == sm || to == sm))
 		bits |= route_lanes_bit(lanes, lanes->sm_sl);
 	return bits;
 }
