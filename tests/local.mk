@@ -38,6 +38,7 @@ print-check-programs:
 	@echo $(check_PROGRAMS)
 .PHONY: print-tests print-check-programs
 
+include tests/plugin/local.mk
 include tests/unit/local.mk
 include tests/fuzz/local.mk
 include tests/golden/local.mk

@@ -70,7 +70,7 @@ check_PROGRAMS += tests/interop/verbs_ask
 tests_interop_verbs_ask_LDADD = $(VERBS_LIBS)
 
 # Preloaded into foreign programs, hence without the sanitizers of this build.
-check_DATA = tests/interop/ibutils_shim.so tests/interop/verbs_shim.so
+check_DATA += tests/interop/ibutils_shim.so tests/interop/verbs_shim.so
 CLEANFILES += tests/interop/ibutils_shim.so tests/interop/verbs_shim.so
 tests/interop/ibutils_shim.so: $(srcdir)/tests/interop/ibutils_shim.c Makefile
 	$(AM_V_CCLD)$(MKDIR_P) tests/interop && $(CC) -std=gnu11 $(WARN_CFLAGS) $(UMAD_CFLAGS) \

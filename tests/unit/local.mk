@@ -187,9 +187,12 @@ tests_unit_test_perf_SOURCES = \
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a libperffixture.a $(LIBS_PERF) $(CHECK_LIBS)
 
-tests_unit_test_plugin_SOURCES = tests/unit/test_block.c tests/unit/test_plugin_link.c
+tests_unit_test_plugin_SOURCES = tests/unit/test_block.c tests/unit/test_plugin_engine.c \
+	tests/unit/test_plugin_link.c
+tests_unit_test_plugin_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DPLUGINS_DIR='"$(abs_builddir)/tests/plugin"'
 tests_unit_test_plugin_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_plugin_LDADD = libsuites.a $(LIBS_PLUGIN) $(CHECK_LIBS)
+tests_unit_test_plugin_LDADD = libsuites.a libplugin.a $(LIBS_ROUTECHECK)
 
 tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
 	tests/unit/test_osmroute_measured.c tests/unit/test_route_demand.c \
