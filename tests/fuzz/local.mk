@@ -27,6 +27,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_ports_policy \
 	tests/fuzz/fuzz_replication \
 	tests/fuzz/fuzz_rmpp \
+	tests/fuzz/fuzz_route_output \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sa_rmpp \
 	tests/fuzz/fuzz_sim_cc \
@@ -98,6 +99,9 @@ tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_perf_rules_LDADD = $(LIBS_FUZZ) $(LIBS_PERF)
 tests_fuzz_fuzz_ports_policy_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_unhealthy_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
+tests_fuzz_fuzz_route_output_SOURCES = tests/fuzz/fuzz_route_output.c tests/fuzz/no_check.c
+tests_fuzz_fuzz_route_output_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_route_output_LDADD = $(LIBS_FUZZ) libplugin.a libfabricmake.a $(LIBS_ROUTE)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c
 tests_fuzz_fuzz_sa_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_sa_LDADD = $(LIBS_FUZZ) libsamake.a libfabricmake.a $(LIBS_SA)
