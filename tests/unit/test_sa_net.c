@@ -4,6 +4,7 @@
 #include "policy/files/ports_policy.h"
 #include "policy/partition/partition_file.h"
 #include "policy/qos/qos_file.h"
+#include "route/graph/watch.h"
 #include "sm/election/peers.h"
 #include "subnet/refused_joins.h"
 #include "subnet/subscriptions.h"
@@ -67,6 +68,16 @@ static void get_trees(void *object)
 static void put_trees(void *object)
 {
 	mc_trees_unref(object);
+}
+
+static void get_watch(void *object)
+{
+	route_watch_ref(object);
+}
+
+static void put_watch(void *object)
+{
+	route_watch_unref(object);
 }
 
 static void get_refused_joins(void *object)
@@ -180,6 +191,7 @@ static void context_init(struct net *net)
 	slot_init(&context->refused_joins, get_refused_joins, put_refused_joins);
 	slot_init(&context->aliases, get_aliases, put_aliases);
 	slot_init(&context->trees, get_trees, put_trees);
+	slot_init(&context->route_watch, get_watch, put_watch);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->peers, get_peers, put_peers);
 	slot_init(&context->subscriptions, get_subscriptions, put_subscriptions);
@@ -276,6 +288,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.aliases);
 	slot_clear(&net->context.traps);
 	slot_clear(&net->context.trees);
+	slot_clear(&net->context.route_watch);
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);
 	slot_clear(&net->context.partition_rules);
