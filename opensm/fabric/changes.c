@@ -116,8 +116,8 @@ static void add_link(const struct side *side, enum fabric_change_kind kind, uint
 				       .node = port->node,
 				       .port = first,
 				       .peer = port->peer,
-				       .with_node = side->lacking[port->node] ||
-						    side->lacking[other]};
+				       .with_node =
+					       side->lacking[port->node] || side->lacking[other]};
 
 	g_array_append_val(side->changes, change);
 }

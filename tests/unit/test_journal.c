@@ -386,8 +386,8 @@ START_TEST(journal_of_registries)
 	scenario_run_ms(f.s, 3000);
 	expect("events since 0 kind service",
 	       " service the SA has 0 services, 5 subscriptions and 0 alias GUIDs\n");
-	ck_assert_ptr_null(strstr(strstr(ask("events since 0 kind service"), " service ") + 1,
-				  " service "));
+	ck_assert_ptr_null(
+		strstr(strstr(ask("events since 0 kind service"), " service ") + 1, " service "));
 	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
 		client_free(clients[i]);
 }

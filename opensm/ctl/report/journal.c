@@ -28,9 +28,8 @@
 #define TOGETHER_NS (50 * NS_PER_MS) /* news within this time wake waiters once */
 
 static const char *const kinds[] = {
-	"state", "sweep",   "link",    "node",	 "gid",	      "lid",
-	"trap",	 "options", "counter", "health", "partition", "group",
-	"sm",	 "service",
+	"state",   "sweep",   "link",	"node",	     "gid",   "lid", "trap",
+	"options", "counter", "health", "partition", "group", "sm",  "service",
 };
 
 struct journal {
@@ -449,11 +448,12 @@ static unsigned int note_alarms(struct journal *journal, const struct perf_alarm
 	for (uint32_t i = 0; list && i < list->n; i++) {
 		const struct perf_alarm *alarm = &list->all[i];
 		const struct perf_alarm *other = g_hash_table_lookup(known, alarm);
+		const struct perf_alarm *remains = they_end ? other : alarm;
 		g_autofree char *alarm_text = NULL, *text = NULL;
 		struct journal_fact fact = {
 			.kind = "counter",
 			.word = alarm->value,
-			.level = !they_end ? alarm->level : other ? other->level : 0,
+			.level = remains ? remains->level : 0,
 			.guid = alarm->guid,
 			.port = alarm->port,
 		};
@@ -462,8 +462,8 @@ static unsigned int note_alarms(struct journal *journal, const struct perf_alarm
 		    (++n > ENTRIES_OF_ONE && !journal->listener))
 			continue;
 		alarm_text = perf_alarm_text(alarm);
-		fact.text = text = g_strdup_printf("%s: %s", they_end ? "ended" : "began",
-						   alarm_text);
+		fact.text = text =
+			g_strdup_printf("%s: %s", they_end ? "ended" : "began", alarm_text);
 		tell(journal, &fact);
 		if (n <= ENTRIES_OF_ONE)
 			note_fact(journal, &fact)->change = alarm->value;
@@ -628,14 +628,13 @@ static void on_look_at_sms(struct timer *timer)
 static void on_registries(void *arg, uint64_t value)
 {
 	struct registered now = registered_unpack(value);
-	g_autofree char *text = g_strdup_printf(
-		"the SA has %u services, %u subscriptions and %u alias GUIDs", now.services,
-		now.subscriptions, now.alias_guids);
+	g_autofree char *text =
+		g_strdup_printf("the SA has %u services, %u subscriptions and %u alias GUIDs",
+				now.services, now.subscriptions, now.alias_guids);
 
-	tell_and_note(arg, &(struct journal_fact){.kind = "service",
-						  .word = "",
-						  .text = text,
-						  .value = now.services});
+	tell_and_note(arg,
+		      &(struct journal_fact){
+			      .kind = "service", .word = "", .text = text, .value = now.services});
 }
 
 /* ---- life ---- */

@@ -24,8 +24,8 @@ static char *text_of(const struct election_sm *sm, const struct election_sm *old
 	if (ability->known)
 		sees = g_strdup_printf(", sees %u switches and %u ports, can configure %u of these",
 				       ability->switches, ability->endports, ability->settable);
-	return g_strdup_printf("%sSM 0x%016" PRIx64 ": %s%s", old ? "" : "found another ",
-			       sm->guid, role, sees ? sees : "");
+	return g_strdup_printf("%sSM 0x%016" PRIx64 ": %s%s", old ? "" : "found another ", sm->guid,
+			       role, sees ? sees : "");
 }
 
 static bool is_same_role(const struct election_sm *a, const struct election_sm *b)

@@ -6,7 +6,7 @@
 #include "sm/election/peers.h"
 
 struct peer_change {
-	uint64_t guid; /* of the SM's port */
+	uint64_t guid;	  /* of the SM's port */
 	const char *word; /* "sm_found", "sm_changed", "sm_gone" */
 	bool is_new_role; /* it came or went, or another state, priority, or whether it is able */
 	const char *text;
