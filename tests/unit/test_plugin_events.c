@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What plug-ins are told of: each source of events, and a picture of the subnet kept by them. */
+#include "ctl/command/command.h"
 #include "ctl/plugin/events.h"
 #include "ctl/plugin/growth_series.h"
 #include "ctl/plugin/subnet_series.h"
@@ -11,6 +12,7 @@
 #include "tests/memory_used.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
+#include "tests/scenario/managers.h"
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
@@ -28,7 +30,7 @@ static struct {
 	struct plugin_events *events;
 	struct feed *feed;
 	GArray *all; /* struct told: what came since it was emptied */
-} f; /* of the running test */
+} f;		     /* of the running test */
 
 static void make_events(struct scenario *s, void *arg)
 {
@@ -181,8 +183,8 @@ static uint64_t generation(void)
 
 START_TEST(bring_up)
 {
-	static const uint32_t order[] = {OSM_EVENT_STATE_CHANGE,     OSM_EVENT_HEAVY_SWEEP_START,
-					 OSM_EVENT_HEAVY_SWEEP_DONE, OSM_EVENT_STATE_CHANGE,
+	static const uint32_t order[] = {OSM_EVENT_STATE_CHANGE,       OSM_EVENT_HEAVY_SWEEP_START,
+					 OSM_EVENT_HEAVY_SWEEP_DONE,   OSM_EVENT_STATE_CHANGE,
 					 OSM_EVENT_UCAST_ROUTING_DONE, OSM_EVENT_SUBNET_UP,
 					 OSM_EVENT_SWEEP_DONE};
 	const struct told *told = NULL;
@@ -415,11 +417,11 @@ static void publish_peers(unsigned int n, uint8_t state, uint16_t ports)
 	struct peers *peers = peers_new(n);
 
 	for (unsigned int i = 0; i < n; i++)
-		peers->peers[i].sm = (struct election_sm){
-			.guid = 0x99,
-			.priority = 3,
-			.state = state,
-			.ability = {.known = true, .endports = ports}};
+		peers->peers[i].sm =
+			(struct election_sm){.guid = 0x99,
+					     .priority = 3,
+					     .state = state,
+					     .ability = {.known = true, .endports = ports}};
 	slot_publish(&context()->peers, peers);
 	event_emit(&context()->bus, EVENT_PEERS_CHANGED, 0);
 	run(1500);
@@ -446,17 +448,65 @@ START_TEST(other_sms)
 }
 END_TEST
 
+/* A standby comes and dies; polls that are answered as before tell nothing. */
+START_TEST(a_standby)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	g_autofree char *guid = NULL;
+	unsigned int n;
+
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	f.s = m->s;
+	f.all = g_array_new(FALSE, FALSE, sizeof(struct told));
+	f.journal = journal_new(m->sm[0].daemon);
+	f.events = plugin_events_new(daemon_context(m->sm[0].daemon), daemon_actor(m->sm[0].daemon),
+				     f.journal);
+	f.feed = feed_new(OSM_EVENT_BIT(OSM_EVENT_SMS));
+	plugin_events_add(f.events, f.feed);
+	run(60000);
+	n = f.all->len;
+	ck_assert_uint_ge(n, 1);
+	ck_assert_uint_le(n, 4);
+	guid = g_strdup_printf("SM 0x%016" G_GINT64_MODIFIER "x: STANDBY", m->sm[1].guid);
+	ck_assert_msg(strstr(at(n - 1)->text, guid) != NULL, "%s", at(n - 1)->text);
+	ck_assert_uint_eq(about(at(n - 1))->guid, m->sm[1].guid);
+	run(60000);
+	ck_assert_uint_eq(f.all->len, 0);
+	managers_kill(m, 1);
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	run(60000);
+	ck_assert_uint_eq(f.all->len, 1);
+	ck_assert_str_eq(about(at(0))->word, "sm_gone");
+	plugin_events_remove(f.events, f.feed);
+	managers_free(m);
+	plugin_events_free(f.events);
+	journal_free(f.journal);
+	feed_free(f.feed);
+	g_array_unref(f.all);
+	memset(&f, 0, sizeof(f));
+}
+END_TEST
+
 START_TEST(policies_and_options)
 {
-	start(OSM_EVENT_BIT(OSM_EVENT_PARTITIONS) | OSM_EVENT_BIT(OSM_EVENT_OPTIONS) |
-	      OSM_EVENT_BIT(OSM_EVENT_SA_DB_DUMPED));
-	run(1);
-	daemon_reread_logged(f.s->daemon);
+	struct command_env env = {0};
+	struct command_answer answer;
+	const struct told *told;
+
+	start(OSM_EVENT_BIT(OSM_EVENT_PARTITIONS) | OSM_EVENT_BIT(OSM_EVENT_OPTIONS));
+	env.daemon = f.s->daemon;
+	env.journal = f.journal;
+	command_run(&env, "partitions change wait none 0x11: 0x0200000000000101=full", true,
+		    &answer);
+	ck_assert_msg(!answer.failed, "%s", answer.text);
+	g_free(answer.text);
+	run(5000);
+	told = first_of(OSM_EVENT_PARTITIONS);
+	ck_assert_uint_eq(about(told)->value, 2);
+	ck_assert_uint_eq(told->head.generation, generation());
 	event_emit(&context()->bus, EVENT_OPTIONS_CHANGED, 0);
-	event_emit(&context()->bus, EVENT_SA_DUMPED, 0);
 	run(1);
-	first_of(OSM_EVENT_OPTIONS);
-	first_of(OSM_EVENT_SA_DB_DUMPED);
+	ck_assert_str_eq(first_of(OSM_EVENT_OPTIONS)->text, "the options were read again");
 	stop();
 }
 END_TEST
@@ -895,8 +945,8 @@ END_TEST
 START_TEST(no_work_without_feeds)
 {
 	static const enum event_type types[] = {EVENT_DISCOVERY_BEGUN, EVENT_DISCOVERED,
-						EVENT_ROUTED, EVENT_SUBNET_UP, EVENT_SA_DUMPED,
-						EVENT_NOTICES_TOLD};
+						EVENT_ROUTED,	       EVENT_SUBNET_UP,
+						EVENT_SA_DUMPED,       EVENT_NOTICES_TOLD};
 	uint64_t before, now;
 
 	prepare();
@@ -937,6 +987,7 @@ TEST_SUITE
 	tcase_add_test(tcase, unhealthy_ports);
 	tcase_add_test(tcase, clients);
 	tcase_add_test(tcase, other_sms);
+	tcase_add_test(tcase, a_standby);
 	tcase_add_test(tcase, policies_and_options);
 	tcase_add_test(tcase, sa_is_dumped);
 	tcase_add_test(tcase, counters);

@@ -20,10 +20,14 @@ static const struct {
 	const char *kind;
 	uint32_t id;
 } facts[] = {
-	{"state", OSM_EVENT_STATE_CHANGE}, {"sweep", OSM_EVENT_SWEEP_DONE},
-	{"partition", OSM_EVENT_PARTITIONS}, {"group", OSM_EVENT_GROUPS},
-	{"health", OSM_EVENT_HEALTH},	     {"counter", OSM_EVENT_ALARM},
-	{"options", OSM_EVENT_OPTIONS},	     {"service", OSM_EVENT_SERVICES},
+	{"state", OSM_EVENT_STATE_CHANGE},
+	{"sweep", OSM_EVENT_SWEEP_DONE},
+	{"partition", OSM_EVENT_PARTITIONS},
+	{"group", OSM_EVENT_GROUPS},
+	{"health", OSM_EVENT_HEALTH},
+	{"counter", OSM_EVENT_ALARM},
+	{"options", OSM_EVENT_OPTIONS},
+	{"service", OSM_EVENT_SERVICES},
 	{"sm", OSM_EVENT_SMS},
 };
 
@@ -44,7 +48,7 @@ struct plugin_events {
 	atomic_bool taps_on[TAPS];
 	struct journal_listener listener;
 	struct perf_image *image; /* up to which growth was told; NULL: none, or not wanted */
-	bool is_fresh; /* this SM was not MASTER when the subnet was published before */
+	bool is_fresh;		  /* this SM was not MASTER when the subnet was published before */
 };
 
 static bool is_wanted(const struct plugin_events *events, uint64_t bits)
@@ -269,8 +273,7 @@ static void on_counters(void *arg, uint64_t value)
 	if (events->image && is_wanted(events, GROWTH_EVENTS)) {
 		const struct feed_moment moment = moment_of(events, 0);
 
-		push_series(events, GROWTH_EVENTS,
-			    growth_series_new(&moment, events->image, last));
+		push_series(events, GROWTH_EVENTS, growth_series_new(&moment, events->image, last));
 	}
 	text = g_strdup_printf("sweep %" PRIu64 " of counters has ended", last->id);
 	push_value(events, OSM_EVENT_COUNTERS, last->id, text);

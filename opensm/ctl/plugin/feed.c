@@ -188,8 +188,7 @@ static void drop(struct feed *feed, struct entry *entry)
 	if (entry->series)
 		entry->moment = entry->series->moment;
 	else
-		entry->moment = (struct feed_moment){entry->record->time_ns,
-						     entry->record->real_us,
+		entry->moment = (struct feed_moment){entry->record->time_ns, entry->record->real_us,
 						     entry->record->generation};
 	empty(feed, entry);
 	entry->n_lost = n;
@@ -403,9 +402,8 @@ size_t feed_take(struct feed *feed, void *octets, size_t room, unsigned int *n, 
 	while (feed->queue.head && *n < most) {
 		struct entry *entry = feed->queue.head->data;
 		uint8_t *to = (uint8_t *)octets + used;
-		uint32_t took = entry->record
-					? take_record(feed, entry, to, room - used, &is_full)
-					: take_next(feed, entry, to, room - used, &is_full);
+		uint32_t took = entry->record ? take_record(feed, entry, to, room - used, &is_full)
+					      : take_next(feed, entry, to, room - used, &is_full);
 
 		if (is_full)
 			break;

@@ -19,9 +19,9 @@
 #include "opensm/plugin.h"
 #include "plugin/base/event_record.h"
 
-#define FEED_ENTRIES 4096u	 /* that wait, a series being one */
-#define FEED_OCTETS (4u << 20)	 /* of events that wait, but those of series */
-#define FEED_SERIES 16u		 /* that wait: each may hold two subnets, or two images */
+#define FEED_ENTRIES 4096u     /* that wait, a series being one */
+#define FEED_OCTETS (4u << 20) /* of events that wait, but those of series */
+#define FEED_SERIES 16u	       /* that wait: each may hold two subnets, or two images */
 #define FEED_RECORD_MAX (sizeof(struct event_record) + EVENT_BODY_MAX + EVENT_TEXT_MAX)
 
 /* When an event happened, and which subnet shows it: see struct osm_event. */
@@ -112,7 +112,7 @@ void feed_on_ready(struct feed *feed, void (*ready)(void *arg), void *arg);
  */
 size_t feed_take(struct feed *feed, void *octets, size_t room, unsigned int *n, unsigned int most);
 
-uint64_t feed_waiting(const struct feed *feed);   /* entries, a series being one */
+uint64_t feed_waiting(const struct feed *feed);	  /* entries, a series being one */
 uint64_t feed_lost(const struct feed *feed);	  /* events that were dropped so far */
 uint64_t feed_delivered(const struct feed *feed); /* events that were taken so far */
 

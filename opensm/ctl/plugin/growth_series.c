@@ -21,7 +21,10 @@ struct place {
 	size_t at;
 };
 
-#define ERRORS(member, name) {PERF_##name, offsetof(struct osm_port_errors, member)}
+#define ERRORS(member, name)                                                                       \
+	{                                                                                          \
+		PERF_##name, offsetof(struct osm_port_errors, member)                              \
+	}
 static const struct place error_places[] = {
 	ERRORS(symbol_err_cnt, SYMBOL_ERRORS),
 	ERRORS(link_err_recover, LINK_ERROR_RECOVERIES),
@@ -40,7 +43,10 @@ static const struct place error_places[] = {
 };
 #undef ERRORS
 
-#define DATA(member, name) {PERF_##name, offsetof(struct osm_port_data, member)}
+#define DATA(member, name)                                                                         \
+	{                                                                                          \
+		PERF_##name, offsetof(struct osm_port_data, member)                                \
+	}
 static const struct place data_places[] = {
 	DATA(xmit_data, XMIT_DATA),
 	DATA(rcv_data, RCV_DATA),
@@ -97,8 +103,8 @@ static bool grew_from_nothing(const struct growth_series *s, uint32_t row, unsig
 	return true;
 }
 
-static bool grew(const struct growth_series *s, uint32_t row, unsigned int counter,
-		 uint64_t *delta, uint64_t *dt_ns)
+static bool grew(const struct growth_series *s, uint32_t row, unsigned int counter, uint64_t *delta,
+		 uint64_t *dt_ns)
 {
 	const struct perf_image *old = s->old, *new = s->new;
 	uint32_t before = perf_growth_old_row(&s->growth, row);
