@@ -349,7 +349,9 @@ static bool program_build(struct program *program, GError **error)
 	program->dumps = dumps_new(program->daemon);
 	program->journal = journal_new(program->daemon);
 	show_progress(program);
-	return open_console(program, error);
+	/* Now that plug-ins are loaded, all engines are known. */
+	return check_config_engines(options, daemon_context(program->daemon)->engines, error) &&
+	       open_console(program, error);
 }
 
 static void program_run(struct program *program)

@@ -11,7 +11,9 @@
 #include "ctl/base/cache.h"
 #include "ctl/process/background.h"
 #include "ctl/report/status.h"
+#include "ctl/site/check_config.h"
 #include "iba/constants.h"
+#include "route/registry.h"
 #include "tests/run_suite.h"
 
 static char *directory;
@@ -113,6 +115,39 @@ START_TEST(status_without_subnet)
 }
 END_TEST
 
+static void keep(void *data)
+{
+	(void)data;
+}
+
+/* Only where plug-ins are loaded, or none is named, can an engine be known not to exist. */
+START_TEST(engines_of_plugins)
+{
+	static const struct route_engine ring = {.name = "ring"};
+	struct route_registry *engines = route_registry_new();
+	struct options *options = options_new();
+	g_autoptr(GError) error = NULL;
+
+	options->routing_engine = g_strdup("ring, updn");
+	ck_assert(!check_config_engines(options, NULL, &error));
+	ck_assert(g_str_has_prefix(error->message, "routing_engine: there is no engine ring, "));
+	g_clear_error(&error);
+	options->event_plugin_name = g_strdup("some");
+	ck_assert(check_config_engines(options, NULL, &error));
+	ck_assert(!check_config_engines(options, engines, &error));
+	g_clear_error(&error);
+	ck_assert(route_registry_add(engines, &ring, keep));
+	ck_assert(check_config_engines(options, engines, &error));
+	g_free(options->routing_engine);
+	options->routing_engine = g_strdup("ring, rings");
+	ck_assert(!check_config_engines(options, engines, &error));
+	ck_assert(g_str_has_prefix(error->message, "routing_engine: there is no engine rings, "));
+	ck_assert(strstr(error->message, " torus-2QoS, ring, or no_fallback"));
+	options_unref(options);
+	route_registry_free(engines);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("ctl");
@@ -122,6 +157,7 @@ TEST_SUITE
 	tcase_add_test(tcase, cache_directory);
 	tcase_add_test(tcase, process_file);
 	tcase_add_test(tcase, status_without_subnet);
+	tcase_add_test(tcase, engines_of_plugins);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

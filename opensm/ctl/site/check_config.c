@@ -162,6 +162,11 @@ static GPtrArray *unknown_engines(const struct options *options, struct route_re
 	return unknown;
 }
 
+static bool names_plugins(const struct options *options)
+{
+	return options->event_plugin_name && *options->event_plugin_name;
+}
+
 bool check_config_engines(const struct options *options, struct route_registry *engines,
 			  GError **error)
 {
@@ -176,7 +181,7 @@ bool check_config_engines(const struct options *options, struct route_registry *
 		else
 			usable |= *names[i] != '\0';
 	}
-	if (unknown->len)
+	if (unknown->len && (engines || !names_plugins(options)))
 		return refuse_unknown(options, engines, unknown, error);
 	return fallback || usable ||
 	       refuse_engines(options, "names no engine, and no_fallback forbids others", error);
@@ -280,9 +285,15 @@ static void check_guards(struct check *check)
 
 static void check_engines(struct check *check)
 {
+	g_autoptr(GPtrArray) unknown = unknown_engines(check->options, NULL);
 	GError *error = NULL;
 
 	check_config_engines(check->options, NULL, &error);
+	for (guint i = 0; !error && i < unknown->len; i++)
+		warn_of(check, OPTION_routing_engine,
+			"%s is not built in, and is refused at the start unless a plug-in of "
+			"event_plugin_name has an engine of that name",
+			(const char *)unknown->pdata[i]);
 	note_error(check, error);
 }
 

@@ -22,7 +22,7 @@ char *check_config_others(const struct options *options, const GError *error);
 
 /*
  * Whether all engines that routing_engine names exist, and at least one of them may be used.
- * engines NULL: only those built in exist.
+ * engines NULL: plug-ins are not loaded; if the options name any, unknown engines may be theirs.
  */
 bool check_config_engines(const struct options *options, struct route_registry *engines,
 			  GError **error);
