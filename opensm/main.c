@@ -36,6 +36,7 @@
 #include "ctl/report/progress.h"
 #include "ctl/report/status.h"
 #include "ctl/site/check_config.h"
+#include "plugin/host/host.h"
 #include "route/engine.h"
 
 #define PLAN_NODES 20	    /* nodes with details in a plan, unless more are requested */
@@ -536,6 +537,8 @@ int main(int argc, char **argv)
 	enum options_request request;
 	int exit_code;
 
+	if (argc > 1 && !strcmp(argv[1], PLUGIN_HOST_FLAG))
+		return plugin_host_main(argc, argv);
 	signals_hold();
 	file_guard_standard();
 	console_tls_init();

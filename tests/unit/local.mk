@@ -188,7 +188,7 @@ tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a libperffixture.a $(LIBS_PERF) $(CHECK_LIBS)
 
 tests_unit_test_plugin_SOURCES = tests/unit/test_block.c tests/unit/test_plugin_engine.c \
-	tests/unit/test_plugin_link.c
+	tests/unit/test_plugin_host.c tests/unit/test_plugin_link.c
 tests_unit_test_plugin_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DPLUGINS_DIR='"$(abs_builddir)/tests/plugin"'
 tests_unit_test_plugin_CFLAGS = $(TEST_CFLAGS)

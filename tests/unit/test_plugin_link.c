@@ -165,14 +165,14 @@ static const struct wrong {
 	size_t head_octets, length;
 	unsigned int n_files;
 } wrongs[] = {
-	{{.length = 0}, 4, 0, 0},				/* not even a head */
-	{{.length = 4}, sizeof(struct link_head), 3, 0},	/* less than it says */
-	{{.length = 2}, sizeof(struct link_head), 3, 0},	/* more than it says */
+	{{.length = 0}, 4, 0, 0},			 /* not even a head */
+	{{.length = 4}, sizeof(struct link_head), 3, 0}, /* less than it says */
+	{{.length = 2}, sizeof(struct link_head), 3, 0}, /* more than it says */
 	{{.length = UINT32_MAX}, sizeof(struct link_head), 3, 0},
-	{{.n_files = 1}, sizeof(struct link_head), 0, 0},	/* a file that did not come */
-	{{.n_files = 0}, sizeof(struct link_head), 0, 1},	/* one that it does not mention */
+	{{.n_files = 1}, sizeof(struct link_head), 0, 0}, /* a file that did not come */
+	{{.n_files = 0}, sizeof(struct link_head), 0, 1}, /* one that it does not mention */
 	{{.n_files = 1}, sizeof(struct link_head), 0, 2},
-	{{.n_files = 2}, sizeof(struct link_head), 0, 4},	/* more than fit */
+	{{.n_files = 2}, sizeof(struct link_head), 0, 4}, /* more than fit */
 	{{.n_files = 4}, sizeof(struct link_head), 0, 4},
 	{{.length = 0}, sizeof(struct link_head), 1, 2},
 };

@@ -79,8 +79,7 @@ static uint32_t take_files(struct msghdr *message, int files[LINK_FILES])
 	return n;
 }
 
-enum link_outcome link_receive(int end, struct link_head *head, void *octets,
-			       int files[LINK_FILES])
+enum link_outcome link_receive(int end, struct link_head *head, void *octets, int files[LINK_FILES])
 {
 	struct iovec parts[2] = {{head, sizeof(*head)}, {octets, LINK_MESSAGE_MAX}};
 	union control control = {0};

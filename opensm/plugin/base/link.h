@@ -8,6 +8,7 @@
  *	daemon				host
  *	  HELLO ---------------------------> loads the plug-in, calls create()
  *	  <--------------------- LOADED or FAILED
+ *	  ENGINE, a number, a file --------> the thread of that routing engine begins
  *	  READY ---------------------------> requests are served from now on
  *	  EVENTS, at most LINK_EVENTS_AHEAD -> on_event()
  *	  <------------------------- TAKEN, how many events were taken
@@ -35,6 +36,7 @@ enum link_type {
 	LINK_HELLO,   /* text: name, options, own options, version, each with its NUL */
 	LINK_LOADED,  /* struct link_loaded */
 	LINK_FAILED,  /* text: why */
+	LINK_ENGINE,  /* value: which one of struct link_loaded; its end of a socket of its own */
 	LINK_READY,
 	LINK_EVENTS,  /* struct event_record (base/event_record.h), one after the other */
 	LINK_TAKEN,   /* value: number of events */
@@ -43,7 +45,7 @@ enum link_type {
 	LINK_LOG,     /* value: enum osm_log_level; text */
 	LINK_LEAVE,
 	LINK_STOP,
-	LINK_STOPPED,
+	LINK_STOPPED, /* value: 1 if a thread of the plug-in still runs, so that it stays loaded */
 };
 
 enum link_request {
