@@ -26,6 +26,7 @@
 #include "ctl/daemon.h"
 #include "ctl/dump/dump.h"
 #include "ctl/plan/plan.h"
+#include "ctl/plugin/plugins.h"
 #include "ctl/process/background.h"
 #include "ctl/process/device.h"
 #include "ctl/process/log_rotation.h"
@@ -56,6 +57,7 @@ struct program {
 	struct dumps *dumps;
 	struct journal *journal;
 	struct progress *progress;
+	struct plugins *plugins; /* NULL: none */
 	struct console *console;
 	struct log_rotation *rotation;
 	GMainLoop *loop;
@@ -234,13 +236,24 @@ static void catch_signals(struct program *program)
 
 /* ---- events ---- */
 
+static void on_drained(void *arg)
+{
+	struct program *program = arg;
+
+	g_main_loop_quit(program->loop);
+}
+
+/* With --once, plug-ins hear of all that has happened before they are stopped. */
 static void on_finished(void *arg, int exit_code)
 {
 	struct program *program = arg;
 
 	program->exit_code = exit_code;
 	g_clear_handle_id(&program->impatience, g_source_remove);
-	g_main_loop_quit(program->loop);
+	if (program->quitting)
+		g_main_loop_quit(program->loop);
+	else
+		plugins_drain(program->plugins, on_drained, program);
 }
 
 /* ---- life ---- */
@@ -323,6 +336,20 @@ static bool is_repeatable(const struct options *options)
 	return options->sim && options->single_thread;
 }
 
+static bool load_plugins(struct program *program, GError **error)
+{
+	const struct plugins_config config = {
+		.daemon = program->daemon,
+		.journal = program->journal,
+		.sim = program->device.sim,
+	};
+
+	if (!plugins_new(&program->plugins, &config, error))
+		return false;
+	daemon_set_plugins(program->daemon, program->plugins);
+	return true;
+}
+
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
@@ -351,7 +378,8 @@ static bool program_build(struct program *program, GError **error)
 	program->journal = journal_new(program->daemon);
 	show_progress(program);
 	/* Now that plug-ins are loaded, all engines are known. */
-	return check_config_engines(options, daemon_context(program->daemon)->engines, error) &&
+	return load_plugins(program, error) &&
+	       check_config_engines(options, daemon_context(program->daemon)->engines, error) &&
 	       open_console(program, error);
 }
 
@@ -371,10 +399,12 @@ static void program_run(struct program *program)
 
 static void program_clear(struct program *program)
 {
+	plugins_stop(program->plugins);
 	if (program->daemon)
 		daemon_stop(program->daemon);
 	log_rotation_free(program->rotation);
 	console_free(program->console);
+	plugins_free(program->plugins);
 	progress_free(program->progress);
 	journal_free(program->journal);
 	dumps_free(program->dumps);

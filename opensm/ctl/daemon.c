@@ -76,6 +76,7 @@ struct daemon {
 	struct perf *perf;
 	struct cc *cc;
 	struct ssa_core *ssa; /* NULL: off */
+	struct plugins *plugins; /* the owner's; NULL: none */
 	GMainContext *loop;
 	char *cache_dir;
 	bool running;
@@ -822,6 +823,21 @@ struct perf *daemon_perf(struct daemon *daemon)
 struct sm *daemon_sm(struct daemon *daemon)
 {
 	return daemon->sm;
+}
+
+struct mad *daemon_mad(struct daemon *daemon)
+{
+	return daemon->mad;
+}
+
+void daemon_set_plugins(struct daemon *daemon, struct plugins *plugins)
+{
+	daemon->plugins = plugins;
+}
+
+struct plugins *daemon_plugins(struct daemon *daemon)
+{
+	return daemon->plugins;
 }
 
 uint64_t daemon_port_guid(const struct daemon *daemon)

@@ -75,6 +75,11 @@ libctl_a_SOURCES = \
 	opensm/ctl/plugin/feed.c opensm/ctl/plugin/feed.h \
 	opensm/ctl/plugin/growth_series.c opensm/ctl/plugin/growth_series.h \
 	opensm/ctl/plugin/subnet_series.c opensm/ctl/plugin/subnet_series.h \
+	opensm/ctl/plugin/link_end.c opensm/ctl/plugin/link_end.h \
+	opensm/ctl/plugin/plugin.c opensm/ctl/plugin/plugins_private.h \
+	opensm/ctl/plugin/plugins.c opensm/ctl/plugin/plugins.h \
+	opensm/ctl/plugin/process.c opensm/ctl/plugin/process.h \
+	opensm/ctl/plugin/requests.c opensm/ctl/plugin/requests.h \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
 	opensm/ctl/process/classic_modules.def \
