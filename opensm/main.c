@@ -134,14 +134,6 @@ static void tell_beginning(const struct options *options)
 	fflush(stdout);
 }
 
-static void warn_unfinished(struct program *program)
-{
-	g_autofree char *text = options_tell_unfinished(program->options, NULL);
-
-	if (text)
-		warn(program, text);
-}
-
 /* -g 0 on the command line asks for the port; allowed in the foreground only. */
 static bool choose_port(struct program *program, GError **error)
 {
@@ -346,7 +338,7 @@ static bool load_plugins(struct program *program, GError **error)
 
 	if (!plugins_new(&program->plugins, &config, error))
 		return false;
-	daemon_set_plugins(program->daemon, program->plugins);
+	daemon_set_plugins(program->daemon, plugins_face(program->plugins));
 	return true;
 }
 
@@ -364,7 +356,6 @@ static bool program_build(struct program *program, GError **error)
 		return false;
 	log_start_writer(program->log);
 	log_milestone(program->log, START, "OpenSM " PACKAGE_VERSION);
-	warn_unfinished(program);
 	if (program->options->daemon && notify_is_on())
 		log_sys(program->log, "daemon is ignored: the service manager (NOTIFY_SOCKET) "
 				      "waits for this process");

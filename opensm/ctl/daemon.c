@@ -76,7 +76,7 @@ struct daemon {
 	struct perf *perf;
 	struct cc *cc;
 	struct ssa_core *ssa; /* NULL: off */
-	struct plugins *plugins; /* the owner's; NULL: none */
+	const struct plugins_face *plugins; /* the owner's; NULL: none */
 	GMainContext *loop;
 	char *cache_dir;
 	bool running;
@@ -830,12 +830,12 @@ struct mad *daemon_mad(struct daemon *daemon)
 	return daemon->mad;
 }
 
-void daemon_set_plugins(struct daemon *daemon, struct plugins *plugins)
+void daemon_set_plugins(struct daemon *daemon, const struct plugins_face *plugins)
 {
 	daemon->plugins = plugins;
 }
 
-struct plugins *daemon_plugins(struct daemon *daemon)
+const struct plugins_face *daemon_plugins(struct daemon *daemon)
 {
 	return daemon->plugins;
 }

@@ -17,7 +17,7 @@ struct sm;
 struct cc;
 struct mad;
 struct perf;
-struct plugins;
+struct plugins_face;
 
 struct daemon_config {
 	struct runtime *rt;	 /* outlives the daemon */
@@ -128,8 +128,8 @@ struct perf *daemon_perf(struct daemon *daemon);
 struct cc *daemon_cc(struct daemon *daemon);
 struct mad *daemon_mad(struct daemon *daemon);
 /* Its plug-ins, which the owner keeps; NULL: none. */
-void daemon_set_plugins(struct daemon *daemon, struct plugins *plugins);
-struct plugins *daemon_plugins(struct daemon *daemon);
+void daemon_set_plugins(struct daemon *daemon, const struct plugins_face *plugins);
+const struct plugins_face *daemon_plugins(struct daemon *daemon);
 uint64_t daemon_port_guid(const struct daemon *daemon); /* before daemon_stop */
 struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
 /* Actors that everything else depends on. */

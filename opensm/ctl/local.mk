@@ -25,7 +25,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_partitions.c \
 	opensm/ctl/command/command_path.c \
 	opensm/ctl/command/command_perfmgr.c \
-	opensm/ctl/command/command_plan.c \
+	opensm/ctl/command/command_plugins.c \
 	opensm/ctl/command/command_ports.c \
 	opensm/ctl/command/command_private.h \
 	opensm/ctl/command/command_qos.c \

@@ -343,6 +343,7 @@ static const char *const good_lines[] = {
 	"cc",
 	"ports down",
 	"events 5",
+	"plugins",
 	"metrics",
 	"image",
 	"perfmgr",

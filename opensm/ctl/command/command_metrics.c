@@ -16,6 +16,7 @@
 #include "ctl/command/command_private.h"
 #include "ctl/image/image_store.h"
 #include "ctl/metrics/metrics.h"
+#include "ctl/plugin/plugins.h"
 #include "ctl/report/journal.h"
 #include "perf/image/image.h"
 #include "sm/health/unhealthy.h"
@@ -45,6 +46,8 @@ static void scrape_free(struct scrape *scrape)
 	drop_source(scrape);
 	metrics_request_clear(&scrape->request);
 	options_unref(scrape->source.options);
+	if (scrape->source.plugins)
+		g_array_unref(scrape->source.plugins);
 	perf_rules_unref(scrape->rules);
 	g_free(scrape);
 }
@@ -151,6 +154,33 @@ static void note_events(const struct journal *journal, struct metrics_source *so
 	}
 }
 
+static void clear_plugin(gpointer plugin)
+{
+	g_free(((struct metrics_plugin *)plugin)->name);
+}
+
+static void note_plugins(const struct plugins_face *face, struct metrics_source *source)
+{
+	struct plugin_about about;
+
+	if (!face)
+		return;
+	source->plugins = g_array_new(FALSE, FALSE, sizeof(struct metrics_plugin));
+	g_array_set_clear_func(source->plugins, clear_plugin);
+	for (unsigned int i = 0; face->about(face->plugins, i, &about); i++) {
+		const struct metrics_plugin plugin = {
+			.name = g_strdup(about.name),
+			.up = about.is_up,
+			.events = about.delivered,
+			.lost = about.lost,
+			.requests = about.requests,
+			.restarts = about.restarts,
+		};
+
+		g_array_append_val(source->plugins, plugin);
+	}
+}
+
 static void note_source(struct command_call *call, struct metrics_source *source)
 {
 	const struct journal *journal = call->env->journal;
@@ -165,6 +195,7 @@ static void note_source(struct command_call *call, struct metrics_source *source
 	if (last)
 		source->last_sweep = *last;
 	note_events(journal, source);
+	note_plugins(daemon_plugins(call->env->daemon), source);
 	perf_status(daemon_perf(call->env->daemon), &source->perf);
 }
 

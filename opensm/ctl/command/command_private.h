@@ -114,7 +114,7 @@ bool command_work_is_stopped(void *arg);
 /* ---- command_partitions.c: a requested change, as far as it has been made ---- */
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial);
 
-/* ---- command_plan.c ---- */
+/* ---- command_control.c ---- */
 unsigned int command_plan_status(GVariant *answer); /* enum control_status */
 
 /*

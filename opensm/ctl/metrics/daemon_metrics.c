@@ -445,6 +445,33 @@ static void write_congestion(struct metrics_text *text, struct context *context)
 	cc_report_unref(report);
 }
 
+/* ---- plug-ins ---- */
+
+static void write_plugins(struct metrics_text *text, const GArray *plugins)
+{
+	static const struct {
+		enum metric_id id;
+		size_t offset;
+	} columns[] = {
+		{METRIC_PLUGIN_UP, offsetof(struct metrics_plugin, up)},
+		{METRIC_PLUGIN_EVENTS, offsetof(struct metrics_plugin, events)},
+		{METRIC_PLUGIN_LOST, offsetof(struct metrics_plugin, lost)},
+		{METRIC_PLUGIN_REQUESTS, offsetof(struct metrics_plugin, requests)},
+		{METRIC_PLUGIN_RESTARTS, offsetof(struct metrics_plugin, restarts)},
+	};
+
+	for (unsigned int i = 0; plugins && i < G_N_ELEMENTS(columns); i++) {
+		metrics_family(text, &metrics[columns[i].id]);
+		for (guint j = 0; j < plugins->len; j++) {
+			const struct metrics_plugin *plugin =
+				&g_array_index(plugins, struct metrics_plugin, j);
+
+			labelled(text, columns[i].id, "plugin", plugin->name,
+				 G_STRUCT_MEMBER(uint64_t, plugin, columns[i].offset));
+		}
+	}
+}
+
 /* ---- counters ---- */
 
 static void write_counters(struct metrics_text *text, const struct counters *counters)
@@ -555,6 +582,7 @@ void metrics_write_daemon(struct metrics_text *text, const struct metrics_source
 	write_insecure(text, source, insecure);
 	write_perf(text, source);
 	write_congestion(text, context);
+	write_plugins(text, source->plugins);
 	write_counters(text, &context->counters);
 	if (known)
 		write_process(text, &process);

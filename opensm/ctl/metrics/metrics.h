@@ -42,6 +42,12 @@ void metrics_request_clear(struct metrics_request *request);
 
 #define METRICS_EVENTS 16 /* kinds of events */
 
+/* A plug-in. */
+struct metrics_plugin {
+	char *name;
+	uint64_t up, events, lost, requests, restarts;
+};
+
 /* What is noted on the thread of the daemon's owner; the rest is taken from the context. */
 struct metrics_source {
 	struct context *context;
@@ -55,6 +61,7 @@ struct metrics_source {
 	unsigned int n_events;
 	int64_t reread_us; /* as journal_reread_us() */
 	struct perf_status perf;
+	GArray *plugins; /* struct metrics_plugin; NULL: none */
 };
 
 /* A setting, by number, and whether it is insecure; NULL: past the last. */

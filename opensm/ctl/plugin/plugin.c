@@ -601,7 +601,7 @@ static char *own_part(const char *options, const char *name, char *const *names)
 		return g_strdup(options);
 	from += strlen(name);
 	for (; *names; names++) {
-		const char *next = find_word(from, *names);
+		const char *next = **names ? find_word(from, *names) : NULL;
 
 		if (next && next < to)
 			to = next;

@@ -110,6 +110,89 @@ void plugins_soon(struct plugins *plugins)
 	g_source_attach(plugins->soon, plugins->config.loop);
 }
 
+/* ---- for the operator ---- */
+
+static bool about_one(const struct plugins *plugins, unsigned int number,
+		      struct plugin_about *about)
+{
+	const struct plugin *plugin;
+
+	if (number >= plugins->list->len)
+		return false;
+	plugin = at(plugins, number);
+	*about = (struct plugin_about){
+		.name = plugin->name,
+		.title = plugin->loaded.name,
+		.version = plugin->loaded.version,
+		.state = plugin_state_name(plugin),
+		.is_up = plugin_is_up(plugin),
+		.is_process = !plugins->in_process,
+		.process = plugin->process,
+		.engines = plugin->engines,
+		.requests = plugin->requests_before +
+			    (plugin->requests ? requests_total(plugin->requests) : 0),
+		.restarts = plugin->restarts,
+		.error = plugin->error ? plugin->error : "",
+	};
+	if (plugin->feed) {
+		about->delivered = feed_delivered(plugin->feed) - plugin->ahead;
+		about->waiting = feed_waiting(plugin->feed) + plugin->ahead;
+		about->lost = feed_lost(plugin->feed);
+	}
+	return true;
+}
+
+static struct plugin *find(struct plugins *plugins, const char *name, GError **error)
+{
+	for (guint i = 0; i < plugins->list->len; i++)
+		if (!strcmp(at(plugins, i)->name, name))
+			return at(plugins, i);
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "event_plugin_name does not list %s",
+		    name);
+	return NULL;
+}
+
+static bool stop_one(struct plugins *plugins, const char *name, GError **error)
+{
+	struct plugin *plugin = find(plugins, name, error);
+
+	if (!plugin)
+		return false;
+	plugin->to_be_stopped = true;
+	plugins_soon(plugins);
+	return true;
+}
+
+static bool start_one(struct plugins *plugins, const char *name, GError **error)
+{
+	struct plugin *plugin = find(plugins, name, error);
+
+	if (!plugin)
+		return false;
+	if (plugin->is_left) {
+		g_set_error(
+			error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+			"plug-in %s still runs in the daemon, as it does not end: only a restart "
+			"of the daemon loads it again",
+			name);
+		return false;
+	}
+	if (plugin->state != PLUGIN_STOPPED && plugin->state != PLUGIN_FAILED &&
+	    plugin->state != PLUGIN_ENDED) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "plug-in %s is %s", name,
+			    plugin_state_name(plugin));
+		return false;
+	}
+	if (plugin->process) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+			    "plug-in %s: its process has not ended yet", name);
+		return false;
+	}
+	plugin->has_run = false;
+	plugin_start(plugin);
+	return true;
+}
+
 /* ---- life ---- */
 
 /* Before the loop runs: waits until it is loaded, or cannot be. */
@@ -172,6 +255,8 @@ static struct plugins *make(const struct plugins_config *config, const struct op
 	struct plugins *plugins = g_new0(struct plugins, 1);
 	g_auto(GStrv) names = g_strsplit_set(options->event_plugin_name, ", \t\r\n", -1);
 
+	plugins->face = (struct plugins_face){
+		.plugins = plugins, .about = about_one, .stop = stop_one, .start = start_one};
 	plugins->config = *config;
 	plugins->context = daemon_context(config->daemon);
 	plugins->env = (struct command_env){
@@ -260,84 +345,7 @@ void plugins_free(struct plugins *plugins)
 	g_free(plugins);
 }
 
-/* ---- for the operator ---- */
-
-bool plugins_about(const struct plugins *plugins, unsigned int number, struct plugin_about *about)
+const struct plugins_face *plugins_face(const struct plugins *plugins)
 {
-	const struct plugin *plugin;
-
-	if (!plugins || number >= plugins->list->len)
-		return false;
-	plugin = at(plugins, number);
-	*about = (struct plugin_about){
-		.name = plugin->name,
-		.title = plugin->loaded.name,
-		.version = plugin->loaded.version,
-		.state = plugin_state_name(plugin),
-		.is_up = plugin_is_up(plugin),
-		.is_process = !plugins->in_process,
-		.process = plugin->process,
-		.engines = plugin->engines,
-		.requests = plugin->requests_before +
-			    (plugin->requests ? requests_total(plugin->requests) : 0),
-		.restarts = plugin->restarts,
-		.error = plugin->error ? plugin->error : "",
-	};
-	if (plugin->feed) {
-		about->delivered = feed_delivered(plugin->feed) - plugin->ahead;
-		about->waiting = feed_waiting(plugin->feed) + plugin->ahead;
-		about->lost = feed_lost(plugin->feed);
-	}
-	return true;
-}
-
-static struct plugin *find(struct plugins *plugins, const char *name, GError **error)
-{
-	for (guint i = 0; plugins && i < plugins->list->len; i++)
-		if (!strcmp(at(plugins, i)->name, name))
-			return at(plugins, i);
-	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
-		    "there is no plug-in %s in event_plugin_name", name);
-	return NULL;
-}
-
-bool plugins_stop_one(struct plugins *plugins, const char *name, GError **error)
-{
-	struct plugin *plugin = find(plugins, name, error);
-
-	if (!plugin)
-		return false;
-	plugin->to_be_stopped = true;
-	plugins_soon(plugins);
-	return true;
-}
-
-bool plugins_start_one(struct plugins *plugins, const char *name, GError **error)
-{
-	struct plugin *plugin = find(plugins, name, error);
-
-	if (!plugin)
-		return false;
-	if (plugin->is_left) {
-		g_set_error(
-			error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-			"plug-in %s still runs in the daemon, as it does not end: only a restart "
-			"of the daemon loads it again",
-			name);
-		return false;
-	}
-	if (plugin->state != PLUGIN_STOPPED && plugin->state != PLUGIN_FAILED &&
-	    plugin->state != PLUGIN_ENDED) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "plug-in %s is %s", name,
-			    plugin_state_name(plugin));
-		return false;
-	}
-	if (plugin->process) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-			    "plug-in %s: its process has not ended yet", name);
-		return false;
-	}
-	plugin->has_run = false;
-	plugin_start(plugin);
-	return true;
+	return plugins ? &plugins->face : NULL;
 }

@@ -55,10 +55,17 @@ struct plugin_about {
 	const char *error; /* the last; "" if there was none */
 };
 
-/* False: there are no more. plugins may be NULL. */
-bool plugins_about(const struct plugins *plugins, unsigned int number, struct plugin_about *about);
-/* False and error: there is no such plug-in, or it cannot be done. */
-bool plugins_stop_one(struct plugins *plugins, const char *name, GError **error);
-bool plugins_start_one(struct plugins *plugins, const char *name, GError **error);
+/* What commands and metrics call, which are below plug-ins; daemon_plugins() has it. */
+struct plugins_face {
+	struct plugins *plugins;
+	/* False: number is past the last one. */
+	bool (*about)(const struct plugins *plugins, unsigned int number,
+		      struct plugin_about *about);
+	/* False and error: that plug-in is not known, or it cannot be done. */
+	bool (*stop)(struct plugins *plugins, const char *name, GError **error);
+	bool (*start)(struct plugins *plugins, const char *name, GError **error);
+};
+
+const struct plugins_face *plugins_face(const struct plugins *plugins); /* NULL gives NULL */
 
 #endif

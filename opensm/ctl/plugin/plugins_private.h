@@ -13,6 +13,7 @@
 #include "ctl/plugin/requests.h"
 
 struct plugins {
+	struct plugins_face face;
 	struct plugins_config config;
 	struct context *context;
 	struct command_env env;
@@ -44,7 +45,7 @@ struct plugin {
 	char *name, *own_options;
 	enum plugin_state state;
 	int64_t since_us;     /* in this state */
-	struct link_end *end; /* NULL: there is no host */
+	struct link_end *end; /* NULL: no host runs */
 	bool in_process;
 	bool starts;	    /* with the daemon, which waits for it */
 	bool to_be_stopped; /* by command, maybe its own: not before that is answered */

@@ -290,7 +290,7 @@ static void take_option(struct requests *requests, uint64_t id, const char *name
 	if (text)
 		answer_text(requests, id, OSM_OK, text);
 	else
-		answer_text(requests, id, OSM_USAGE, "there is no such option");
+		answer_text(requests, id, OSM_USAGE, "unknown option");
 	options_unref(options);
 }
 
@@ -480,8 +480,9 @@ static void on_mad(struct mad_ask *ask)
 static bool may_send(const struct osm_mad *mad)
 {
 	return mad->mgmt_class != IBA_CLASS_SUBN_LID &&
-	       mad->mgmt_class != IBA_CLASS_SUBN_DIRECTED && mad->mgmt_class != IBA_CLASS_SUBN_ADM &&
-	       !(mad->method & 0x80) && mad->lid >= 1 && mad->lid <= IBA_LID_UCAST_LAST;
+	       mad->mgmt_class != IBA_CLASS_SUBN_DIRECTED &&
+	       mad->mgmt_class != IBA_CLASS_SUBN_ADM && !(mad->method & 0x80) && mad->lid >= 1 &&
+	       mad->lid <= IBA_LID_UCAST_LAST;
 }
 
 static void send_mad(struct requests *requests, struct batch *batch, unsigned int number,
