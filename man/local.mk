@@ -11,6 +11,7 @@ dist_man_MANS += man/opensm-metrics.5 man/opensm-perfmgr-rules.5 \
 SUBSTITUTE_DIRS = sed -e 's|@confdir[@]|$(sysconfdir)/opensm|g' \
 	-e 's|@logdir[@]|$(localstatedir)/log|g' \
 	-e 's|@cachedir[@]|$(localstatedir)/cache/opensm|g' -e 's|@docdir[@]|$(docdir)|g' \
+	-e 's|@plugindir[@]|$(libdir)/opensm/plugins|g' \
 	-e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@rundir[@]|/run/opensm|g'
 

@@ -290,32 +290,6 @@ bool options_same(const struct options *a, const struct options *b, enum option_
 	return strcmp(left, right) == 0;
 }
 
-void options_unfinished(const struct options *options, const struct options *before,
-			GPtrArray *names)
-{
-	struct options *defaults = options_new();
-
-	for (unsigned int id = 0; id < OPTION_COUNT; id++)
-		if (option_table[id].state == OPTION_STATE_LATER &&
-		    !options_same(options, defaults, id) &&
-		    (!before || !options_same(options, before, id)))
-			g_ptr_array_add(names, (char *)options_name(id));
-	options_unref(defaults);
-}
-
-char *options_tell_unfinished(const struct options *options, const struct options *before)
-{
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autofree char *list = NULL;
-
-	options_unfinished(options, before, names);
-	if (!names->len)
-		return NULL;
-	g_ptr_array_add(names, NULL);
-	list = g_strjoinv(", ", (char **)names->pdata);
-	return g_strconcat("options accepted but without effect yet: ", list, NULL);
-}
-
 /* ---- construction ---- */
 
 /* Replaces a default; takes ownership of text. */

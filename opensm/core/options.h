@@ -225,15 +225,6 @@ const char *options_name(enum option_id id);
 bool options_in_file(enum option_id id);
 
 /*
- * Adds the names (static strings) of options that are not at their default and have no effect yet;
- * with before (NULL: none) only those with a value other than there.
- */
-void options_unfinished(const struct options *options, const struct options *before,
-			GPtrArray *names);
-/* The same options as a sentence for the user, NULL if there are none; free it with g_free(). */
-char *options_tell_unfinished(const struct options *options, const struct options *before);
-
-/*
  * Writes a commented opensm.conf with the values of options, including keys: readable only by its
  * owner. False and an error if it cannot be written, or the path is not a regular file.
  */

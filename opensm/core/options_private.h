@@ -37,7 +37,7 @@ enum option_kind {
 };
 
 enum option_scope { OPTION_SCOPE_LIVE, OPTION_SCOPE_RESTART, OPTION_SCOPE_COMMAND };
-enum option_state { OPTION_STATE_WORKS, OPTION_STATE_LATER, OPTION_STATE_ALWAYS };
+enum option_state { OPTION_STATE_WORKS, OPTION_STATE_ALWAYS };
 
 struct option {
 	const char *name;

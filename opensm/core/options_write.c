@@ -21,6 +21,8 @@ static const enum option_id newer_keys[] = {
 	OPTION_cc_profile,
 	OPTION_cc_hosts,
 	OPTION_routing_timeout,
+	OPTION_event_plugin_process,
+	OPTION_event_plugin_required,
 	OPTION_max_rate_enum,
 	OPTION_master_sm_priority,
 	OPTION_sm_take_over_useless_master,
@@ -156,8 +158,6 @@ static void append_comment(GString *out, const struct option *option)
 	g_string_append_printf(facts, "; default %s.", default_text(option));
 	if (option->scope != OPTION_SCOPE_LIVE)
 		g_string_append(facts, " A change needs a restart.");
-	if (option->state == OPTION_STATE_LATER)
-		g_string_append(facts, " Accepted, but without effect yet.");
 	if (option->state == OPTION_STATE_ALWAYS)
 		g_string_append(facts, " Always done, regardless of this value.");
 	help[0] = g_ascii_toupper(help[0]);

@@ -253,15 +253,6 @@ static int exit_code(const struct program *program)
 	return code;
 }
 
-static void warn_unfinished(const struct program *program)
-{
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
-
-	options_unfinished(program->arguments.options, NULL, names);
-	for (guint i = 0; i < names->len; i++)
-		fprintf(stderr, "osmroute: %s has no effect yet\n", (char *)names->pdata[i]);
-}
-
 static void warn_of_files(const struct program *program)
 {
 	const GPtrArray *warnings = route_files_warnings(program->files);
@@ -293,7 +284,6 @@ static int run(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
 
-	warn_unfinished(program);
 	if (!build(program, &error))
 		return complain(error->message);
 	warn_of_files(program);

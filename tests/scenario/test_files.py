@@ -45,12 +45,12 @@ SECRETS = ('console_key_file', 'm_key_seed_file', 'replication_key_file', 'ssa_k
 
 
 def file_options():
-    """Name, scope and state of all options whose value is the name of a file."""
+    """Name and scope of all options whose value is the name of a file."""
     with open(os.path.join(SOURCE, 'opensm/core/options.def')) as file:
         text = file.read()
-    rows = re.findall(r'^OPTION\((\w+), PATH,.*?\b(LIVE|RESTART|COMMAND),\s+(WORKS|LATER),', text,
+    rows = re.findall(r'^OPTION\((\w+), PATH,.*?\b(LIVE|RESTART|COMMAND),', text,
                       re.M | re.S)
-    return rows + [('sim', 'COMMAND', 'WORKS')]
+    return rows + [('sim', 'COMMAND')]
 
 
 class Bench(Checks):
@@ -120,17 +120,12 @@ def is_fifo(path):
     return os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
 
 
-def opens_nothing(bench, option, scope, file):
-    code, out = bench.opensm(option, scope, file)
-    bench.check(f'{option}: a FIFO without any effect yet', code == 0, (code, out))
-
-
 def not_regular(bench):
     fifo = bench.path('fifo')
     os.mkfifo(fifo)
     options = file_options()
     bench.check('options.def is read', len(options) > 20, options)
-    for option, scope, state in options:
+    for option, scope in options:
         if option in ON_DEMAND:
             continue  # see dump_counters in tests/unit/test_console_perfmgr.c
         if option in DIRECTORIES:
@@ -142,8 +137,6 @@ def not_regular(bench):
                 code, out = bench.opensm(option, scope, file)
                 bench.check(f'{option}: {file} is told',
                             code == 0 and f'{option}: {file}: expected' in out, (code, out))
-        elif state == 'LATER':
-            opens_nothing(bench, option, scope, fifo)
         else:
             bench.refused('a FIFO', option, scope, fifo)
             bench.refused('a directory', option, scope, bench.dir)

@@ -135,9 +135,6 @@ run --check-config --json -f "$dir/log" -R torus-2QoS,minhop --torus_config "$di
 check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
 run --sim fattree:4 --once --congestion_control -f "$dir/log"
 check "congestion control" logged "is on: 20 switches and 16 CA ports: as wanted"
-echo "event_plugin_name some" >"$dir/later.conf"
-run -F "$dir/later.conf" --sim fattree:4 --once -f "$dir/log"
-check "an option without effect yet" says 0 "without effect yet: .*event_plugin_name"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
 pid=$!
 check "-I does not make a MASTER" logged "Entering NOTACTIVE state"

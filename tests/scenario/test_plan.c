@@ -670,19 +670,6 @@ START_TEST(plan_tells_what_may_deadlock)
 END_TEST
 
 /* Options without effect so far are reported, as at a start. */
-START_TEST(plan_tells_what_is_unfinished)
-{
-	struct scenario *s = up("fattree:4");
-	g_autoptr(GVariant) plan = NULL;
-
-	scenario_stop(s);
-	scenario_conf(s, "event_plugin_name some\n");
-	plan = plan_on(s, s->sm_guid);
-	expect_text(s, plan, "note: options accepted but without effect yet: event_plugin_name");
-	scenario_free(s);
-}
-END_TEST
-
 /* The master handles events as usual during a plan, and ends in the middle of it if it must. */
 START_TEST(master_works_beside_its_plan)
 {
@@ -718,7 +705,6 @@ static Suite *suite(void)
 	tcase_add_test(master, plan_of_who_has_cancelled);
 	tcase_add_test(master, plan_of_another_file);
 	tcase_add_test(master, plan_of_another_sl);
-	tcase_add_test(master, plan_tells_what_is_unfinished);
 	tcase_add_loop_test(master, plan_tells_what_may_deadlock, 0, 3);
 	tcase_add_test(master, master_works_beside_its_plan);
 	suite_add_tcase(s, cold);

@@ -39,10 +39,13 @@ CASES = [
       'W @/conf:32: warning: lmc: overrides line 31']),
     ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
      ['E @/conf:1: error: guid: .* names several ports, but a daemon serves one']),
-    ('a window for nothing, and a key without effect', 'cc_max_outstanding_mads 0\n'
-     'event_plugin_name some\n', {}, '',
+    ('a window for nothing, and options for no plug-in', 'cc_max_outstanding_mads 0\n'
+     'event_plugin_options some\nevent_plugin_process TRUE\nevent_plugin_required FALSE\n', {}, '',
      ["E @/conf:1: error: cc_max_outstanding_mads: '0' is not a number from 1",
-      'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
+      'W @/conf:2: warning: event_plugin_options: has no effect, as event_plugin_name is not set',
+      'W @/conf:3: warning: event_plugin_process: has no effect, as event_plugin_name is not set',
+      'W @/conf:4: warning: event_plugin_required: has no effect, as event_plugin_name is not set'
+      ]),
     ('as the classic daemon', 'perfmgr_sweep_time_s 0\nperfmgr_max_outstanding_queries 0\n', {}, '',
      ['W @/conf:1: warning: perfmgr_sweep_time_s: 0: 180 s is used',
       'W @/conf:2: warning: perfmgr_max_outstanding_queries: 0: 500 is used']),

@@ -483,21 +483,6 @@ START_TEST(source_tells_zero_from_none)
 }
 END_TEST
 
-START_TEST(unfinished_options)
-{
-	struct loaded loaded = load_words(NO_FILE, "-l 2 -Q -z --scatter-ports 0");
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	bool qos = option_table[OPTION_qos].state == OPTION_STATE_LATER;
-	bool roots = option_table[OPTION_connect_roots].state == OPTION_STATE_LATER;
-
-	options_unfinished(loaded.options, NULL, names);
-	ck_assert_uint_eq(names->len, (unsigned int)qos + roots);
-	for (unsigned int i = 0; i < names->len; i++)
-		ck_assert_str_ne(g_ptr_array_index(names, i), "lmc");
-	loaded_free(&loaded);
-}
-END_TEST
-
 START_TEST(help_lists_every_flag)
 {
 	g_autofree char *help = options_help();
@@ -614,7 +599,6 @@ TEST_SUITE
 	tcase_add_test(line, requests);
 	tcase_add_test(line, random_command_lines);
 	tcase_add_test(line, source_tells_zero_from_none);
-	tcase_add_test(line, unfinished_options);
 	tcase_add_test(line, help_lists_every_flag);
 	tcase_add_test(line, environment_moves_dumps);
 	tcase_add_test(line, a_simulation_writes_nothing_of_the_site);

@@ -70,11 +70,9 @@ static bool tells_default(const struct entry *entry, const char *def)
 /* An option that does not work as described is marked, and no other. */
 static bool tells_state(const struct entry *entry, const struct option *option)
 {
-	bool later = strstr(entry->text->str, "No effect yet.\n");
 	bool always = strstr(entry->text->str, "Always done, regardless of this value.\n");
 
-	return later == (option->state == OPTION_STATE_LATER) &&
-	       always == (option->state == OPTION_STATE_ALWAYS);
+	return always == (option->state == OPTION_STATE_ALWAYS);
 }
 
 /* ---- opensm(8) ---- */

@@ -98,14 +98,11 @@ static void make_sm(struct plan *plan, const struct plan_config *config)
 	struct actor *main = config->main;
 	struct route_files *files = slot_take(&plan->context.route_files);
 	const GPtrArray *warnings = route_files_warnings(files);
-	g_autofree char *unfinished = options_tell_unfinished(plan->options, NULL);
 
 	if (!main)
 		main = plan->own_main = actor_new(config->base.rt, "main");
 	plan->sm = sm_new_dry(&plan->context, plan->mad, config->base.vendor, config->running);
 	event_subscribe(&plan->context.bus, EVENT_FINISHED, main, on_finished, plan);
-	if (unfinished)
-		plan_note(plan, unfinished);
 	for (guint i = 0; i < warnings->len; i++)
 		plan_note(plan, warnings->pdata[i]);
 	route_files_unref(files);

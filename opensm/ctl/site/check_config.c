@@ -427,6 +427,12 @@ static bool rotates_no_key(const struct options *options)
 	return !options->congestion_control || options->cc_key_mode != CC_KEY_PER_PORT;
 }
 
+static bool has_no_plugins(const struct options *options)
+{
+	return !options->event_plugin_name;
+}
+
+#define NO_PLUGINS "event_plugin_name is not set"
 #define NOT_CLASSIC "congestion_control is FALSE, or cc_profile is not classic"
 
 static const struct dependence {
@@ -447,6 +453,9 @@ static const struct dependence {
 	{OPTION_long_transaction_timeout, NULL, sets_ports_singly, "use_optimized_slvl is FALSE"},
 	{OPTION_max_smps_timeout, NULL, has_one_limit, "max_wire_smps2 is not above max_wire_smps"},
 	{OPTION_qos_policy_file, NULL, has_no_qos, "qos is FALSE"},
+	{OPTION_event_plugin_options, NULL, has_no_plugins, NO_PLUGINS},
+	{OPTION_event_plugin_process, NULL, has_no_plugins, NO_PLUGINS},
+	{OPTION_event_plugin_required, NULL, has_no_plugins, NO_PLUGINS},
 	{OPTION_console_port, NULL, has_no_tcp, "console is neither loopback nor socket"},
 	{OPTION_console_key_file, NULL, has_no_tcp,
 	 "console is neither loopback nor socket"},
@@ -512,15 +521,7 @@ static bool names_one_of(const char *engines, const char *wanted)
 static void check_effects(struct check *check)
 {
 	const struct options *options = check->options;
-	g_autoptr(GPtrArray) unfinished = g_ptr_array_new();
 
-	options_unfinished(options, NULL, unfinished);
-	for (guint i = 0; i < unfinished->len; i++) {
-		g_autofree char *text = g_strdup_printf("%s: accepted, but without effect yet",
-							(const char *)unfinished->pdata[i]);
-
-		note_line(check, check->warnings, text);
-	}
 	for (unsigned int i = 0; i < G_N_ELEMENTS(dependences); i++) {
 		const struct dependence *on = &dependences[i];
 

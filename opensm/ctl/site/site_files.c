@@ -362,10 +362,7 @@ static void publish_options(struct reading *reading)
 	struct context *context = reading->site->context;
 	struct options *new = reading->new;
 	struct module_flags *modules = slot_take(&context->module_flags);
-	char *unfinished = options_tell_unfinished(new, reading->old);
 
-	if (unfinished)
-		g_ptr_array_add(reading->warnings, unfinished);
 	for (guint i = 0; i < reading->warnings->len; i++)
 		log_error(context->log, "%s", (const char *)reading->warnings->pdata[i]);
 	logging_apply(context->log, new, modules);
