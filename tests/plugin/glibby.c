@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A plug-in for tests that links GLib and runs a main loop of its own. */
 #include <glib.h>
+#include <pthread.h>
 
 #include "opensm/plugin.h"
 
@@ -8,7 +9,7 @@ struct glibby {
 	const struct osm_host *host;
 	GMainContext *context;
 	GMainLoop *loop;
-	GThread *thread;
+	pthread_t thread;
 };
 
 static gboolean tick(gpointer arg)
@@ -19,7 +20,7 @@ static gboolean tick(gpointer arg)
 	return G_SOURCE_REMOVE;
 }
 
-static gpointer run(gpointer arg)
+static void *run(void *arg)
 {
 	struct glibby *glibby = arg;
 
@@ -38,7 +39,7 @@ static void *create(const struct osm_host *host)
 	g_source_set_callback(source, tick, glibby, NULL);
 	g_source_attach(source, glibby->context);
 	g_source_unref(source);
-	glibby->thread = g_thread_new("glibby", run, glibby);
+	pthread_create(&glibby->thread, NULL, run, glibby);
 	return glibby;
 }
 
@@ -47,7 +48,7 @@ static void destroy(void *context)
 	struct glibby *glibby = context;
 
 	g_main_loop_quit(glibby->loop);
-	g_thread_join(glibby->thread);
+	pthread_join(glibby->thread, NULL);
 	g_main_loop_unref(glibby->loop);
 	g_main_context_unref(glibby->context);
 	g_free(glibby);
