@@ -76,6 +76,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/plugin/growth_series.c opensm/ctl/plugin/growth_series.h \
 	opensm/ctl/plugin/subnet_series.c opensm/ctl/plugin/subnet_series.h \
 	opensm/ctl/plugin/link_end.c opensm/ctl/plugin/link_end.h \
+	opensm/ctl/plugin/plugin_engines.c \
 	opensm/ctl/plugin/plugin.c opensm/ctl/plugin/plugins_private.h \
 	opensm/ctl/plugin/plugins.c opensm/ctl/plugin/plugins.h \
 	opensm/ctl/plugin/process.c opensm/ctl/plugin/process.h \

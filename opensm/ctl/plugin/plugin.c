@@ -77,8 +77,10 @@ static void drop_feed(struct plugin *plugin)
 	g_clear_pointer(&plugin->feed, feed_free);
 }
 
+/* Its engines as well, though they stay known. */
 static void drop_requests(struct plugin *plugin)
 {
+	plugin_engines_detach(plugin, "its plug-in does not run");
 	if (!plugin->requests)
 		return;
 	plugin->requests_before += requests_total(plugin->requests);
@@ -283,6 +285,7 @@ static bool on_loaded(struct plugin *plugin, const struct link_head *head, const
 	enter(plugin, PLUGIN_RUNNING);
 	give_feed(plugin);
 	give_requests(plugin);
+	plugin_engines_attach(plugin);
 	plugin->has_run = true;
 	say(plugin, LINK_READY, 0);
 	engines = g_strjoinv(", ", (char **)plugin->engines);

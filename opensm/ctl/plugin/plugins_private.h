@@ -12,6 +12,8 @@
 #include "ctl/plugin/plugins.h"
 #include "ctl/plugin/requests.h"
 
+struct plugin_engine;
+
 struct plugins {
 	struct plugins_face face;
 	struct plugins_config config;
@@ -56,6 +58,12 @@ struct plugin {
 	int64_t kill_us;    /* when the next one is due */
 	struct link_loaded loaded;
 	const char *engines[G_N_ELEMENTS(((struct link_loaded *)0)->engines) + 1];
+	/* Those in the daemon's registry, where they stay. */
+	struct known_engine {
+		char name[sizeof(((struct link_engine *)0)->name)];
+		struct plugin_engine *engine;
+	} known[G_N_ELEMENTS(((struct link_loaded *)0)->engines)];
+	unsigned int n_known;
 	char *error;
 	struct requests *requests;
 	uint64_t requests_before; /* of hosts that have ended */
@@ -92,5 +100,12 @@ bool plugin_is_up(const struct plugin *plugin);
 /* Whether no event waits for it. */
 bool plugin_is_drained(const struct plugin *plugin);
 const char *plugin_state_name(const struct plugin *plugin);
+
+/* ---- plugin_engines.c ---- */
+
+/* Its routing engines, as it has just been loaded. */
+void plugin_engines_attach(struct plugin *plugin);
+/* They compute nothing until they are attached again. */
+void plugin_engines_detach(struct plugin *plugin, const char *why);
 
 #endif

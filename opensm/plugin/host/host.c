@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "plugin/base/event_record.h"
+#include "plugin/engine/serve.h"
 #include "plugin/host/host_private.h"
 
 #define HELLO_TEXTS 4
@@ -207,6 +208,16 @@ static void *run_events(void *arg)
 
 /* ---- the reader ---- */
 
+static void *run_engine(void *arg)
+{
+	struct host_engine *engine = arg;
+	struct host *host = engine->host;
+
+	engine_serve(engine->end, host->plugin->engines[engine - host->engines], host->context,
+		     host->face.own_options);
+	return NULL;
+}
+
 /* Starts a thread with all signals blocked: they are for the daemon's own threads. */
 static bool start_thread(pthread_t *thread, void *(*run)(void *arg), void *arg, const char *name)
 {
@@ -224,6 +235,26 @@ static bool start_thread(pthread_t *thread, void *(*run)(void *arg), void *arg, 
 		pthread_setname_np(*thread, shown);
 	}
 	return started;
+}
+
+/* Under the lock, so that the event thread ends those that run, and no other is started then. */
+static void take_engine(struct host *host, uint32_t number, int files[LINK_FILES])
+{
+	pthread_mutex_lock(&host->lock);
+	if (host->is_created && !host->is_over && number < host->n_engines &&
+	    !host->engines[number].runs && files[0] >= 0) {
+		struct host_engine *engine = &host->engines[number];
+
+		engine->host = host;
+		engine->end = files[0];
+		engine->runs = start_thread(&engine->thread, run_engine, engine, host->name);
+		if (engine->runs)
+			files[0] = -1;
+	}
+	pthread_mutex_unlock(&host->lock);
+	for (unsigned int i = 0; i < LINK_FILES; i++)
+		if (files[i] >= 0)
+			close(files[i]);
 }
 
 static void set(struct host *host, bool *flag)
@@ -254,6 +285,9 @@ static void take(struct host *host, const struct link_head *head, const void *oc
 		break;
 	case LINK_ANSWER:
 		host_take_answer(host, head, octets, files);
+		break;
+	case LINK_ENGINE:
+		take_engine(host, head->value, files);
 		break;
 	case LINK_STOP:
 		set(host, &host->is_over);
