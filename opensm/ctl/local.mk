@@ -79,7 +79,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/plugin/plugin_engines.c \
 	opensm/ctl/plugin/plugin.c opensm/ctl/plugin/plugins_private.h \
 	opensm/ctl/plugin/plugins.c opensm/ctl/plugin/plugins.h \
-	opensm/ctl/plugin/process.c opensm/ctl/plugin/process.h \
 	opensm/ctl/plugin/requests.c opensm/ctl/plugin/requests.h \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
@@ -88,6 +87,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/process/log_rotation.c opensm/ctl/process/log_rotation.h \
 	opensm/ctl/process/logging.c opensm/ctl/process/logging.h \
 	opensm/ctl/process/module_flags.c opensm/ctl/process/module_flags.h \
+	opensm/ctl/process/plugin_process.c opensm/ctl/process/plugin_process.h \
 	opensm/ctl/process/service.c opensm/ctl/process/service.h \
 	opensm/ctl/process/signals.c opensm/ctl/process/signals.h \
 	opensm/ctl/process/tcp_owner.c opensm/ctl/process/tcp_owner.h \
