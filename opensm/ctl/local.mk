@@ -46,6 +46,10 @@ libctl_a_SOURCES = \
 	opensm/ctl/dump/dump_private.h \
 	opensm/ctl/dump/dump_routes.c \
 	opensm/ctl/dump/dump_subnet.c \
+	opensm/ctl/feed/events.c opensm/ctl/feed/events.h \
+	opensm/ctl/feed/feed.c opensm/ctl/feed/feed.h \
+	opensm/ctl/feed/growth_series.c opensm/ctl/feed/growth_series.h \
+	opensm/ctl/feed/subnet_series.c opensm/ctl/feed/subnet_series.h \
 	opensm/ctl/image/fabric_image.c opensm/ctl/image/fabric_image.h \
 	opensm/ctl/image/image_store.c opensm/ctl/image/image_store.h \
 	opensm/ctl/metrics/daemon_metrics.c \
@@ -71,14 +75,11 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan/plan_report.c \
 	opensm/ctl/plugin/snapshot.c opensm/ctl/plugin/snapshot.h \
 	opensm/ctl/plugin/snapshot_store.c \
-	opensm/ctl/plugin/events.c opensm/ctl/plugin/events.h \
-	opensm/ctl/plugin/feed.c opensm/ctl/plugin/feed.h \
-	opensm/ctl/plugin/growth_series.c opensm/ctl/plugin/growth_series.h \
-	opensm/ctl/plugin/subnet_series.c opensm/ctl/plugin/subnet_series.h \
 	opensm/ctl/plugin/link_end.c opensm/ctl/plugin/link_end.h \
 	opensm/ctl/plugin/plugin_engines.c \
 	opensm/ctl/plugin/plugin.c opensm/ctl/plugin/plugins_private.h \
 	opensm/ctl/plugin/plugins.c opensm/ctl/plugin/plugins.h \
+	opensm/ctl/plugin/process.c opensm/ctl/plugin/process.h \
 	opensm/ctl/plugin/requests.c opensm/ctl/plugin/requests.h \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
@@ -87,7 +88,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/process/log_rotation.c opensm/ctl/process/log_rotation.h \
 	opensm/ctl/process/logging.c opensm/ctl/process/logging.h \
 	opensm/ctl/process/module_flags.c opensm/ctl/process/module_flags.h \
-	opensm/ctl/process/plugin_process.c opensm/ctl/process/plugin_process.h \
 	opensm/ctl/process/service.c opensm/ctl/process/service.h \
 	opensm/ctl/process/signals.c opensm/ctl/process/signals.h \
 	opensm/ctl/process/tcp_owner.c opensm/ctl/process/tcp_owner.h \

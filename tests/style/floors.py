@@ -18,7 +18,7 @@ FLOORS = {
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
     'perf': ['image', 'disk', 'judge', 'read', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr', 'cc',
-            'metrics', 'image', 'command', 'plugin', 'console'],
+            'metrics', 'image', 'command', 'feed', 'plugin', 'console'],
     'ssa': ['table', 'wire', 'store', 'look', 'core', 'tree', 'node', 'admin', 'acm'],
     'web': ['base', 'auth', 'serve', 'fabric', 'api', 'page', 'rest', ''],
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The queue of events of a plug-in: order, series, limits, gaps. */
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/feed.h"
 #include "tests/run_suite.h"
 
 #include <check.h>

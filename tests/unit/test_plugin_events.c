@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What plug-ins are told of: each source of events, and a picture of the subnet kept by them. */
 #include "ctl/command/command.h"
-#include "ctl/plugin/events.h"
-#include "ctl/plugin/growth_series.h"
-#include "ctl/plugin/subnet_series.h"
+#include "ctl/feed/events.h"
+#include "ctl/feed/growth_series.h"
+#include "ctl/feed/subnet_series.h"
 #include "ctl/report/journal.h"
 #include "perf/image/image.h"
 #include "sm/election/peers.h"

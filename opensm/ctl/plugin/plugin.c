@@ -9,7 +9,7 @@
 
 #include "ctl/base/answer.h"
 #include "ctl/plugin/plugins_private.h"
-#include "ctl/process/plugin_process.h"
+#include "ctl/plugin/process.h"
 #include "plugin/host/host.h"
 
 #define US_PER_S INT64_C(1000000)

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 #include "ctl/command/command.h"
-#include "ctl/plugin/events.h"
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/events.h"
+#include "ctl/feed/feed.h"
 #include "ctl/plugin/link_end.h"
 #include "ctl/plugin/plugins.h"
 #include "ctl/plugin/requests.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "ctl/plugin/subnet_series.h"
+#include "ctl/feed/subnet_series.h"
 
 #include <string.h>
 

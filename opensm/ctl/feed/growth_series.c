@@ -3,7 +3,7 @@
  * Two images need not follow each other: if there were others in between, a port may have been read
  * in one of them and not in the last one, or for the first time after the first one.
  */
-#include "ctl/plugin/growth_series.h"
+#include "ctl/feed/growth_series.h"
 
 #include <inttypes.h>
 #include <stddef.h>

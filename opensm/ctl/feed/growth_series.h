@@ -3,10 +3,10 @@
  * Series (feed.h) of how much the counters of each port grew between two images of the performance
  * manager: OSM_EVENT_PORT_ERRORS, OSM_EVENT_PORT_DATA_COUNTERS and OSM_EVENT_PORT_SELECT.
  */
-#ifndef CTL_PLUGIN_GROWTH_SERIES_H
-#define CTL_PLUGIN_GROWTH_SERIES_H
+#ifndef CTL_FEED_GROWTH_SERIES_H
+#define CTL_FEED_GROWTH_SERIES_H
 
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/feed.h"
 #include "perf/image/growth.h"
 
 #define GROWTH_EVENTS                                                                              \

@@ -4,11 +4,11 @@
  * journal hears, which has compared lists and subnets already. While no feed wants an event,
  * nothing is done for it. All on the daemon's actor "main".
  */
-#ifndef CTL_PLUGIN_EVENTS_H
-#define CTL_PLUGIN_EVENTS_H
+#ifndef CTL_FEED_EVENTS_H
+#define CTL_FEED_EVENTS_H
 
 #include "core/context.h"
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/feed.h"
 #include "ctl/report/journal.h"
 
 struct plugin_events;

@@ -3,10 +3,10 @@
  * Series (feed.h) of what differs between two published subnets. Both are held until the series was
  * taken.
  */
-#ifndef CTL_PLUGIN_SUBNET_SERIES_H
-#define CTL_PLUGIN_SUBNET_SERIES_H
+#ifndef CTL_FEED_SUBNET_SERIES_H
+#define CTL_FEED_SUBNET_SERIES_H
 
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/feed.h"
 #include "subnet/subnet.h"
 
 /* Nodes, links, ports and LIDs: each of fabric_changes(), of which a reference is taken. */

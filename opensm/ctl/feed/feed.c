@@ -6,7 +6,7 @@
  *
  * Events are numbered when they are taken; a gap moves the number on by what it counts.
  */
-#include "ctl/plugin/feed.h"
+#include "ctl/feed/feed.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Processes that are hosts of plug-ins: children of the daemon. */
-#ifndef CTL_PROCESS_PLUGIN_PROCESS_H
-#define CTL_PROCESS_PLUGIN_PROCESS_H
+#ifndef CTL_PLUGIN_PROCESS_H
+#define CTL_PLUGIN_PROCESS_H
 
 #include <glib.h>
 #include <stdbool.h>

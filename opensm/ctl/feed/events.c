@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "ctl/plugin/events.h"
+#include "ctl/feed/events.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/plugin/growth_series.h"
-#include "ctl/plugin/subnet_series.h"
+#include "ctl/feed/growth_series.h"
+#include "ctl/feed/subnet_series.h"
 #include "iba/constants.h"
 #include "subnet/subnet.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "ctl/process/plugin_process.h"
+#include "ctl/plugin/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  * tables, then the oldest of all others. OSM_EVENT_LOST takes the place of what was dropped, and
  * says how much it was. All on the daemon's actor "main".
  */
-#ifndef CTL_PLUGIN_FEED_H
-#define CTL_PLUGIN_FEED_H
+#ifndef CTL_FEED_FEED_H
+#define CTL_FEED_FEED_H
 
 #include <glib.h>
 #include <stdbool.h>
