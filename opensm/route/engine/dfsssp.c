@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c), with credit loops.
+ * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c), with credit loops
+ * except where all its paths are legal (layered.h).
  *
  * Engine dfsssp: as sssp, but free of credit loops by virtual lanes (layers.c). If its paths take
  * several lanes, it uses those of lash, which take fewer, if they load no channel more; it also
@@ -21,6 +22,7 @@ const struct route_engine route_engine_sssp = {
 	.summary = "shortest paths balanced by load; may have credit loops",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
+	.legal_first = true,
 	.route = route_sssp,
 };
 
@@ -49,6 +51,7 @@ const struct route_engine route_engine_dfsssp = {
 	.summary = "shortest paths balanced by load; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
+	.legal_first = true,
 	.trunk = true,
 	.route = assign,
 };

@@ -376,6 +376,10 @@ static bool route_by_load(struct layered *layered, GError **error)
 	enum spread_by by;
 	bool good = false;
 
+	if (layered->all_legal) {
+		layered_spread(layered, SPREAD_LIDS);
+		return true;
+	}
 	hop.is_free = g_new0(bool, layered->channels->n_steps + 1);
 	hop.rank = g_malloc(layered->channels->n_steps + 1);
 	layered_spread_ahead(layered, SPREAD_ALL);
@@ -403,6 +407,7 @@ const struct route_engine route_engine_hoplanes = {
 	.summary = "shortest paths that change lanes on their way; dragonfly, slim fly, hyperX",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
+	.legal_first = true,
 	.trunk = true,
 	.route = route_by_load,
 };

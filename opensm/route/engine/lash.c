@@ -22,6 +22,7 @@ const struct route_engine route_engine_lash = {
 	.summary = "a shortest path between switches; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
+	.legal_first = true,
 	.trunk = true,
 	.route = assign,
 };

@@ -254,12 +254,11 @@ static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint16_t lid)
 {
 	const struct layered *layered = spreader->spread->layered;
-	const uint8_t *far = spreader->flows.far;
 
 	for (unsigned int i = 0; i < KEPT_TABLES; i++) {
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
-		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
+		if (c != FABRIC_NONE && route_flows_leads(&spreader->flows, sw, c) &&
 		    spreader->loads->load[c] <= spreader->limit &&
 		    route_flows_is_least(&spreader->flows, sw, c))
 			return c;
@@ -564,7 +563,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
 {
-	if (layered->graph->threads > 1)
+	if (layered->graph->threads > 1 && !layered->all_legal)
 		spread_all(layered, ways);
 }
 

@@ -8,6 +8,16 @@
 #include "route/graph/parallel.h"
 #include "route/value/base.h"
 
+static uint8_t *find_rises(const struct route_order *order, const struct route_channels *channels)
+{
+	uint8_t *rises = g_malloc0(channels->n + 1);
+
+	for (uint32_t e = 0; e < order->graph->first_edge[order->graph->n]; e++)
+		memset(rises + order->graph->edges[e].first_link, order->up[e] ? ROUTE_UP : 0,
+		       order->graph->edges[e].n_links);
+	return rises;
+}
+
 void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 		      const struct route_channels *channels, const uint8_t *hops)
 {
@@ -23,6 +33,7 @@ void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 	flows->first = g_new(uint32_t, graph->n + 1);
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
+	flows->rises = plan->order.up ? find_rises(&plan->order, flows->channels) : NULL;
 	flows->penalty = plan->wishes.tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
@@ -35,6 +46,7 @@ void route_flows_clear(struct route_flows *flows)
 	g_free(flows->first);
 	g_free(flows->last);
 	g_free(flows->steps);
+	g_free(flows->rises);
 	g_free(flows->penalty);
 }
 
@@ -95,8 +107,21 @@ static struct route_step *list_plain(const struct route_flows *flows, uint32_t s
 	return step;
 }
 
-static struct route_step *list_legal(const struct route_flows *flows, uint32_t sw,
-				     struct route_step *step)
+/* With directions. */
+static struct route_step *list_directed(const struct route_flows *flows, uint32_t sw,
+					struct route_step *restrict step)
+{
+	const uint32_t *to = flows->channels->to, *first = flows->channels->first;
+
+	for (uint32_t c = first[sw]; c < first[sw + 1]; c++) {
+		*step = (struct route_step){c, to[c]};
+		step += route_flows_leads(flows, sw, c);
+	}
+	return step;
+}
+
+static struct route_step *list_weighed(const struct route_flows *flows, uint32_t sw,
+				       struct route_step *step)
 {
 	const struct route_graph *graph = flows->graph;
 	const uint8_t *far = flows->far;
@@ -134,7 +159,10 @@ static void keep_least_penalty(struct route_flows *flows, uint32_t sw)
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(&flows->plan->order);
+	struct route_step *(*list)(const struct route_flows *, uint32_t, struct route_step *) =
+		is_plain(&flows->plan->order) ? list_plain
+		: flows->rises		      ? list_directed
+					      : list_weighed;
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
@@ -149,7 +177,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 		uint32_t sw = flows->order[i];
 
 		flows->first[sw] = step - flows->steps;
-		step = plain ? list_plain(flows, sw, step) : list_legal(flows, sw, step);
+		step = list(flows, sw, step);
 		flows->last[sw] = step - flows->steps;
 	}
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)

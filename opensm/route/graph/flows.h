@@ -31,6 +31,7 @@ struct route_flows {
 	struct route_step *steps;
 	bool listed;
 	uint64_t listed_for; /* partitions; EVERY_STEP: regardless of ties */
+	uint8_t *rises;	     /* [channel]: ROUTE_UP if it leads up, else 0; NULL: no directions */
 	uint32_t *penalty;   /* [switch]: least penalty of its paths, if there are ties (ties.h) */
 };
 
@@ -48,6 +49,16 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest);
  * False if they are listed already.
  */
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
+/* Whether a channel leads nearer to the current destination, in a graph without weights. */
+static inline bool route_flows_leads(const struct route_flows *flows, uint32_t sw, uint32_t channel)
+{
+	uint8_t there = flows->far[flows->channels->to[channel]];
+	uint8_t up = flows->rises ? flows->rises[channel] : 0;
+
+	if (!flows->rises)
+		return there + 1u == flows->far[sw];
+	return ((there | up) + 1u == flows->far[sw]) & !(there & ROUTE_UP & ~up);
+}
 /* Whether a channel that leads nearer is of least penalty, if the steps are listed by that. */
 bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel);
 

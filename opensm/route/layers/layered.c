@@ -3,8 +3,10 @@
 
 #include "route/fill/shortest.h"
 #include "route/fill/ties.h"
-#include "route/value/throttled.h"
+#include "route/order/hosts_shortest.h"
+#include "route/order/orient.h"
 #include "route/value/base.h"
+#include "route/value/throttled.h"
 
 /* How many pairs of switches have no SL because their hosts send each other nothing. */
 static uint64_t count_idle(const struct layered *layered, const struct route_lanes *lanes)
@@ -81,6 +83,22 @@ static void clear_way(struct layered_way *way)
 	acyclic_free(way->all);
 }
 
+/*
+ * Hops of up/down paths, if these are the shortest between hosts: they close no credit loop on one
+ * lane, whatever is chosen among them. Else those of all paths; NULL and error if some is too long.
+ */
+static uint8_t *find_hops(struct layered *layered, GError **error)
+{
+	struct route_plan *plan = &layered->plan;
+	g_autofree uint64_t *keys = route_keys(layered->fabric, layered->input);
+	uint8_t *hops = NULL;
+
+	if (layered->engine->legal_first)
+		hops = route_tree_hops_shortest(plan, layered->fabric, keys, NULL);
+	layered->all_legal = hops != NULL;
+	return hops ? hops : route_hops_or_error(&plan->order, NULL, error);
+}
+
 /* False and error if some path is too long. */
 static bool init(struct layered *layered, GError **error)
 {
@@ -96,7 +114,7 @@ static bool init(struct layered *layered, GError **error)
 	layered->graph->watch = input->watch;
 	route_mark_demand(&layered->plan.wishes, layered->fabric, input);
 	route_mark_ties(&layered->plan.wishes, layered->fabric, input);
-	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);
+	layered->hops = find_hops(layered, error);
 	if (!layered->hops)
 		return false;
 	layered->channels = route_channels_new(layered->graph, layered->fabric);
@@ -110,13 +128,19 @@ static struct routing *compute(struct layered *layered, GError **error)
 	struct routing *routing = NULL;
 
 	if (init(layered, error) &&
-	    (layered->engine->trunk ? layered_with_trunk(layered, error)
-				    : layered->engine->route(layered, error))) {
+	    (layered->engine->trunk && !layered->all_legal
+		     ? layered_with_trunk(layered, error)
+		     : layered->engine->route(layered, error))) {
 		routing = routing_ref(layered->way->routing);
 		route_columns_fill(&layered->way->columns, layered->graph, routing);
 		if (!routing->layered.grown)
 			route_note_ties(routing, &layered->plan, layered->hops);
 		routing->layered.n_channels = layered->channels->n;
+		if (layered->all_legal) {
+			routing->promises |= ROUTE_DEADLOCK_FREE;
+			routing_make_repairable(routing, &layered->plan,
+						g_steal_pointer(&layered->hops));
+		}
 	}
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		clear_way(&layered->ways[by]);

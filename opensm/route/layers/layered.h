@@ -67,7 +67,7 @@ struct layered {
 	const struct route_engine *engine;
 	const struct fabric *fabric;
 	const struct route_input *input;
-	struct route_plan plan;	   /* without directions and weights */
+	struct route_plan plan;	   /* without weights; with directions if all paths are legal */
 	struct route_graph *graph; /* of the plan */
 	struct route_channels *channels;
 	uint8_t *hops;				/* from route_hops_all() */
@@ -80,6 +80,8 @@ struct layered {
 	bool even;	  /* compute tables for all hosts sending to all, ignoring the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, whose good parts are kept; or NULL */
 	bool relieve;	  /* do not keep LIDs that load some channel far more than before */
+	/* Paths go up, then down, by the order of the plan: no loop, no trunk, nothing to check */
+	bool all_legal;
 	bool in_batches;  /* LIDs may be spread in batches (batches.h): this takes more lanes */
 	bool wants_trunk; /* find a trunk once there are tables */
 };

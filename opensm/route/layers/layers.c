@@ -104,7 +104,8 @@ static void examine_way(struct layered *layered)
 {
 	struct layered_way *way = layered->way;
 
-	if (way->all)
+	way->is_one |= layered->all_legal;
+	if (way->all || way->is_one)
 		return;
 	layered_find_trunk(layered, true);
 	way->all = note_all(layered, false);
@@ -319,11 +320,15 @@ static void assign_pairs(struct layers *layers)
 		assign_each(layers, PAIR_OF_SWITCH);
 }
 
-/* On one lane, if it suffices, except for pairs that keep several. */
+/*
+ * On one lane, if it suffices, except for pairs that keep several: legal paths close no loop with
+ * each other whatever SLs hosts still use, so these need not be kept.
+ */
 static void assign(struct layers *layers)
 {
 	const struct route_kept *kept = layers->layered->kept;
-	bool keeps_lanes = kept && (kept[0].routing->lanes || kept[1].routing->lanes);
+	bool keeps_lanes = kept && !layers->layered->all_legal &&
+			   (kept[0].routing->lanes || kept[1].routing->lanes);
 	uint32_t n = layers->lanes->n_switches;
 
 	examine_way(layers->layered);
@@ -381,7 +386,8 @@ static void finish(struct layers *layers)
 bool layered_assign_one(struct layered *layered)
 {
 	/* Paths to one LID of each switch show a loop sooner. */
-	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
+	bool known = layered->way->all || layered->all_legal;
+	struct acyclic *few = known ? NULL : note_all(layered, true);
 	bool good = !few || acyclic_sort(few);
 
 	acyclic_free(few);

@@ -51,10 +51,11 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 		repaired = routing_repair(fabric, input, old, NULL);
 	if (repaired && !repaired->repair_state->uneven)
 		return repaired;
-	routing = engine->route && same_input
+	routing = engine->route && same_input && !repaired
 			  ? routing_keep_layers(engine, fabric, input, old, error)
 			  : route_compute(engine, fabric, input, repaired ? NULL : error);
-	if (repaired && (!routing || make_even(repaired, routing, input->threads))) {
+	if (repaired && (!routing || !routing->repair_state ||
+			 make_even(repaired, routing, input->threads))) {
 		routing_unref(routing);
 		return repaired;
 	}

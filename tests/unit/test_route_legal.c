@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Layered engines on damaged trees: paths up and then down are as short as any, so they take these,
+ * on one lane.
+ */
+#include "tests/run_suite.h"
+
+#include "route/engine.h"
+#include "route/value/lanes.h"
+#include "tests/unit/route_checker.h"
+#include "tests/unit/route_churn.h"
+#include "tests/unit/route_shapes.h"
+
+static const char *const engines[] = {"sssp", "dfsssp", "lash", "hoplanes"};
+
+static struct routing *compute(const char *engine, const struct fabric *fabric,
+			       unsigned int threads)
+{
+	struct route_input input = {.threads = threads};
+	struct routing *routing = route_compute(route_find(engine), fabric, &input, NULL);
+
+	ck_assert_msg(routing != NULL, "%s refuses", engine);
+	return routing;
+}
+
+/* Without these many percent of its cables between switches. */
+static struct fabric *damage(struct builder *builder, uint64_t state, uint32_t percent)
+{
+	struct churn *churn = churn_new(builder);
+	uint32_t n = 0;
+	struct fabric *fabric;
+
+	for (guint i = 0; i < churn->things->len; i++)
+		n += g_array_index(churn->things, struct churn_thing, i).kind == CHURN_CABLE;
+	for (n = (n * percent + 99) / 100; n; n--)
+		churn_toggle(churn, churn_choose(churn, &state, CHURN_CABLE, false));
+	fabric = builder_freeze(builder);
+	churn_free(churn);
+	return fabric;
+}
+
+/* ---- what paths are like ---- */
+
+static bool goes_up(const struct routing *routing, uint32_t from, uint32_t to)
+{
+	return routing->order[to] < routing->order[from];
+}
+
+/* Whether a path goes down and then up. */
+static bool turns_up(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
+		     uint16_t lid)
+{
+	bool down = false, any = false;
+	uint32_t leaf = checker_leaf(fabric, lid);
+
+	while (sw != leaf) {
+		uint32_t next =
+			checker_next_switch(fabric, sw, routing_port(routing, sw, lid));
+
+		any |= down && goes_up(routing, sw, next);
+		down |= !goes_up(routing, sw, next);
+		sw = next;
+	}
+	return any;
+}
+
+/* For each LID that a host has with this number, and each other leaf. */
+#define each_flow(fabric, index, lid, sw)                                                          \
+	for (uint32_t lid = 1; lid <= (fabric)->max_lid; lid++)                                    \
+		for (uint32_t sw = 0; sw < (fabric)->n_switches; sw++)                             \
+			if (is_flow(fabric, index, lid, sw))
+
+static bool is_flow(const struct fabric *fabric, unsigned int index, uint32_t lid, uint32_t sw)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+
+	if (port == FABRIC_NONE || fabric_is_switch(fabric, fabric->ports[port].node) ||
+	    lid != fabric->ports[port].lid + index)
+		return false;
+	for (uint32_t p = 0; p < fabric->n_ports; p++)
+		if (!fabric_is_switch(fabric, fabric->ports[p].node) && fabric->ports[p].lid &&
+		    checker_leaf(fabric, fabric->ports[p].lid) == sw)
+			return sw != checker_leaf(fabric, lid);
+	return false;
+}
+
+/* ---- damaged trees ---- */
+
+static const struct {
+	const char *spec;
+	uint32_t percent;
+} trees[] = {
+	{"fattree:8", 1},      {"fattree:8", 5},	   {"fattree:12", 1},	    {"fattree:12", 10},
+	{"xgft:8,16:1,4", 5},  {"xgft:4,4,8:1,4,4", 10}, {"xgft:6,8:1,3:1,2", 5},
+};
+
+START_TEST(test_damaged)
+{
+	struct builder *builder = make_builder_of(trees[_i].spec);
+	struct fabric *fabric;
+
+	make_lids(builder, 0);
+	fabric = damage(builder, 1, trees[_i].percent);
+	for (unsigned int e = 0; e < G_N_ELEMENTS(engines); e++) {
+		struct routing *routing = compute(engines[e], fabric, 1);
+		uint64_t wrong = 0;
+
+		checker_accept(fabric, routing, engines[e]);
+		ck_assert_ptr_null(routing->lanes);
+		ck_assert_ptr_null(routing->note);
+		ck_assert_ptr_nonnull(routing->order);
+		ck_assert_uint_eq(routing->promises, ROUTE_DEADLOCK_FREE | ROUTE_SHORTEST);
+		each_flow(fabric, 0, lid, sw)
+			wrong += turns_up(fabric, routing, sw, lid);
+		ck_assert_uint_eq(wrong, 0);
+		for (unsigned int threads = 2; threads <= 4; threads += 2) {
+			struct routing *same = compute(engines[e], fabric, threads);
+
+			checker_same_tables(routing, same, engines[e]);
+			routing_unref(same);
+		}
+		routing_unref(routing);
+	}
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
+/* Trees of any shape that lost anything. */
+START_TEST(test_any_tree)
+{
+	static const enum shape_kind kinds[] = {SHAPE_FATTREE, SHAPE_XGFT, SHAPE_LAYERED};
+	struct shape_seeds seeds = shape_seeds(200);
+
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+		struct shape shape;
+		struct fabric *fabric;
+
+		shape_whole(&shape, seed, kinds[seed % G_N_ELEMENTS(kinds)]);
+		fabric = damage(shape.builder, seed, seed % 16);
+		for (unsigned int e = 0; e < G_N_ELEMENTS(engines); e++) {
+			struct route_input input = {.threads = 1 + seed % 4};
+			struct routing *routing =
+				route_compute(route_find(engines[e]), fabric, &input, NULL);
+
+			if (routing)
+				checker_accept(fabric, routing, shape.what->str);
+			routing_unref(routing);
+		}
+		fabric_unref(fabric);
+		shape_clear(&shape);
+	}
+}
+END_TEST
+
+TEST_SUITE
+{
+	Suite *suite = suite_create("route_legal");
+	TCase *tests = tcase_create("legal");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, test_damaged, 0, G_N_ELEMENTS(trees));
+	tcase_add_test(tests, test_any_tree);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
