@@ -17,6 +17,7 @@ libroute_a_SOURCES = \
 	opensm/route/fill/balance.c \
 	opensm/route/fill/batches.c opensm/route/fill/batches.h \
 	opensm/route/fill/preferences.c \
+	opensm/route/fill/relief.c opensm/route/fill/relief.h \
 	opensm/route/fill/shortest.c opensm/route/fill/shortest.h \
 	opensm/route/fill/spread.c \
 	opensm/route/fill/ties.c opensm/route/fill/ties.h \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Layered engines on damaged trees: paths up and then down are as short as any, so they take these,
- * on one lane.
+ * on one lane, and load cables evenly; also by each of the LIDs that an LMC gives.
  */
 #include "tests/run_suite.h"
 
@@ -84,14 +84,43 @@ static bool is_flow(const struct fabric *fabric, unsigned int index, uint32_t li
 	return false;
 }
 
+/* The load of the busiest channel between switches as a multiple of the mean. */
+static double find_peak(const struct fabric *fabric, const struct routing *routing,
+			unsigned int index)
+{
+	g_autofree uint32_t *load = g_new0(uint32_t, (size_t)fabric->n_switches * 256);
+	uint64_t sum = 0, n = 0, most = 0;
+
+	each_flow(fabric, index, lid, from)
+	{
+		uint32_t leaf = checker_leaf(fabric, lid);
+
+		for (uint32_t sw = from; sw != leaf;) {
+			uint8_t port = routing_port(routing, sw, lid);
+
+			load[sw * 256 + port]++;
+			sw = checker_next_switch(fabric, sw, port);
+		}
+	}
+	for (uint32_t i = 0; i < fabric->n_switches * 256; i++) {
+		sum += load[i];
+		n += checker_next_switch(fabric, i / 256, i % 256) != FABRIC_NONE;
+		most = MAX(most, load[i]);
+	}
+	return (double)most * n / sum;
+}
+
 /* ---- damaged trees ---- */
 
 static const struct {
 	const char *spec;
 	uint32_t percent;
+	double peak, lash_peak; /* at most */
 } trees[] = {
-	{"fattree:8", 1},      {"fattree:8", 5},	   {"fattree:12", 1},	    {"fattree:12", 10},
-	{"xgft:8,16:1,4", 5},  {"xgft:4,4,8:1,4,4", 10}, {"xgft:6,8:1,3:1,2", 5},
+	{"fattree:8", 1, 2.1, 2.2},	 {"fattree:8", 5, 2.0, 2.2},
+	{"fattree:12", 1, 1.4, 1.9},	 {"fattree:12", 10, 1.9, 1.9},
+	{"xgft:8,16:1,4", 5, 1.7, 1.9},	 {"xgft:4,4,8:1,4,4", 10, 2.2, 2.3},
+	{"xgft:6,8:1,3:1,2", 5, 1.9, 2.6},
 };
 
 START_TEST(test_damaged)
@@ -103,6 +132,7 @@ START_TEST(test_damaged)
 	fabric = damage(builder, 1, trees[_i].percent);
 	for (unsigned int e = 0; e < G_N_ELEMENTS(engines); e++) {
 		struct routing *routing = compute(engines[e], fabric, 1);
+		bool lash = !strcmp(engines[e], "lash");
 		uint64_t wrong = 0;
 
 		checker_accept(fabric, routing, engines[e]);
@@ -113,6 +143,8 @@ START_TEST(test_damaged)
 		each_flow(fabric, 0, lid, sw)
 			wrong += turns_up(fabric, routing, sw, lid);
 		ck_assert_uint_eq(wrong, 0);
+		ck_assert_double_le(find_peak(fabric, routing, 0),
+				    lash ? trees[_i].lash_peak : trees[_i].peak);
 		for (unsigned int threads = 2; threads <= 4; threads += 2) {
 			struct routing *same = compute(engines[e], fabric, threads);
 
@@ -153,6 +185,64 @@ START_TEST(test_any_tree)
 }
 END_TEST
 
+/* ---- several LIDs a port ---- */
+
+static const struct {
+	const char *spec, *engine;
+	bool together; /* all LIDs of a switch share a path, as that loads channels less */
+} nets[] = {
+	{"fattree:8", "sssp", false},	 {"fattree:8", "dfsssp", false},
+	{"fattree:8", "hoplanes", false}, {"fattree:8", "nue", false},
+	{"torus:4x4:2", "sssp", false},	 {"torus:4x4:2", "dfsssp", true},
+	{"dragonfly:4:2:2", "hoplanes", true},
+};
+
+static struct fabric *with_lmc(const char *spec, uint8_t lmc)
+{
+	struct builder *builder = make_builder_of(spec);
+	struct fabric *fabric;
+
+	make_lids(builder, lmc);
+	fabric = builder_freeze(builder);
+	builder_free(builder);
+	return fabric;
+}
+
+/* How many pairs of a leaf and a host have the same way out by the first two LIDs. */
+static double find_equal(const struct fabric *fabric, const struct routing *routing)
+{
+	uint32_t n = 0, equal = 0;
+
+	each_flow(fabric, 0, lid, sw)
+	{
+		n++;
+		equal += routing_port(routing, sw, lid) == routing_port(routing, sw, lid + 1);
+	}
+	return (double)equal / n;
+}
+
+START_TEST(test_each_index)
+{
+	struct fabric *one = with_lmc(nets[_i].spec, 0);
+	struct routing *routing = compute(nets[_i].engine, one, 1);
+	double peak = find_peak(one, routing, 0);
+
+	routing_unref(routing);
+	fabric_unref(one);
+	for (uint8_t lmc = 1; lmc <= 3; lmc++) {
+		struct fabric *fabric = with_lmc(nets[_i].spec, lmc);
+
+		routing = compute(nets[_i].engine, fabric, 1);
+		checker_accept(fabric, routing, nets[_i].spec);
+		ck_assert_double_le(find_peak(fabric, routing, 0), peak + .01);
+		ck_assert_double_le(find_peak(fabric, routing, (1u << lmc) - 1), peak * 1.25);
+		ck_assert(nets[_i].together || find_equal(fabric, routing) <= .75);
+		routing_unref(routing);
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("route_legal");
@@ -161,6 +251,7 @@ TEST_SUITE
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, test_damaged, 0, G_N_ELEMENTS(trees));
 	tcase_add_test(tests, test_any_tree);
+	tcase_add_loop_test(tests, test_each_index, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -7,6 +7,12 @@
  * If the operator names compute and I/O nodes, paths to these are spread first, each kind as if
  * there were nothing else.
  *
+ * With an LMC, the first LIDs of all ports are balanced among themselves, then the second ones, and
+ * so on: hosts may use only one of them. Of equal channels each of these takes another one first.
+ *
+ * Where all paths are legal (layered.h), channels that then carry far more than the mean are
+ * relieved (relief.h).
+ *
  * Kept paths of earlier tables stay whatever they carry, and the rest is spread around them.
  *
  * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
@@ -18,12 +24,17 @@
 
 #include "complib/hash.h"
 #include "route/fill/batches.h"
+#include "route/fill/relief.h"
 #include "route/fill/shortest.h"
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/renew/renew.h"
 
 #define BATCHES 64  /* if there are at least two switches for each */
+#define EVEN 8	    /* the busiest channel may carry one part in this many more than the mean */
+#define STEP 4	    /* relief is for what exceeds all but one part in this many of the busiest */
+#define GAIN 8	    /* relief goes on as long as the busiest channel loses one part in this many */
 
 /* Kinds of endports, each spread by itself; KIND_OTHER last, with the loads of all. */
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
@@ -35,8 +46,9 @@ struct spread {
 	struct layered_way *way;
 	const uint8_t *dimension; /* of layered; NULL: no dimension comes first */
 	uint32_t *turns; /* [target]: the turn in which it is spread; switches are in the last */
-	uint32_t turn, last_turn; /* turn: the current one */
-	uint64_t *load;		  /* [channel]: of the current kind */
+	uint32_t turn, first_turn, last_turn; /* turn: the current one */
+	unsigned int index;	  /* of the LIDs that are spread now, among those of their port */
+	uint64_t *load;		  /* [channel]: of the current kind and index */
 	bool in_batches;
 };
 
@@ -46,7 +58,6 @@ struct spreader {
 	struct route_loads *loads; /* of the current kind */
 	uint64_t *cost;	  /* [switch]: sum of loads on the path to the current destination */
 	uint32_t *chosen; /* [switch]: channel */
-	uint64_t limit;	  /* LIDs are not kept on channels that carry more */
 	struct route_flows flows;
 };
 
@@ -91,27 +102,40 @@ static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
 }
 
+/*
+ * Of equal steps each switch prefers another one if all LIDs of a switch go together and relief
+ * follows; else all prefer the same, by which neighbours share paths.
+ */
+static uint32_t start_of(const struct spread *spread, uint32_t sw)
+{
+	bool apart = spread->by == SPREAD_LEAVES && spread->layered->all_legal;
+
+	return spread->index + (apart ? sw : 0);
+}
+
 /* The best step of a switch, once those of nearer switches are known. */
 static uint32_t least_step(struct spreader *spreader, uint32_t sw)
 {
 	const struct route_flows *flows = &spreader->flows;
-	const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
-	const struct route_step *last = &flows->steps[flows->last[sw]];
+	uint32_t first = flows->first[sw], n = flows->last[sw] - first;
+	uint32_t at = start_of(spreader->spread, sw) % n;
 	const uint8_t *dimension = spreader->spread->dimension;
 	const uint64_t *load = spreader->loads->load;
 	uint64_t *cost = spreader->cost, least = UINT64_MAX;
+	uint32_t best = FABRIC_NONE;
 
-	for (; step < last; step++) {
+	for (uint32_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
+		const struct route_step *step = &flows->steps[first + at];
 		uint64_t sum =
 			cost[step->to] + load[step->channel] + detour(dimension, step->channel);
 
 		if (sum < least) {
 			least = sum;
-			best = step;
+			best = step->channel;
 		}
 	}
 	cost[sw] = least;
-	return best->channel;
+	return best;
 }
 
 static void choose(struct spreader *spreader)
@@ -122,28 +146,35 @@ static void choose(struct spreader *spreader)
 		spreader->chosen[flows->order[i]] = least_step(spreader, flows->order[i]);
 }
 
+/* Sets what n targets like this one get from each switch itself; FABRIC_NONE: a switch gets it. */
+static void set_sent(struct spreader *spreader, uint32_t target, uint32_t n)
+{
+	struct route_flows *flows = &spreader->flows;
+	const struct route_wishes *wishes = &flows->plan->wishes;
+	bool all_send =
+		!wishes->senders || target == FABRIC_NONE || spreader->spread->layered->even;
+
+	for (uint32_t sw = 0; sw < flows->graph->n; sw++)
+		flows->sent[sw] = (uint64_t)n * (all_send ? route_n_hosts(flows->graph, sw)
+							  : route_n_senders(wishes, sw, target));
+}
+
 /*
  * Adds the flows from hosts to a target (FABRIC_NONE: to a switch), and n - 1 targets like it, to
  * the loads of the channels chosen.
  */
-static void add_flows(struct spreader *spreader, uint32_t target, int32_t n)
+static void add_flows(struct spreader *spreader, uint32_t target, uint32_t n)
 {
 	struct route_flows *flows = &spreader->flows;
-	const struct route_wishes *wishes = &flows->plan->wishes;
-	const struct route_graph *graph = flows->graph;
-	bool all_send =
-		!wishes->senders || target == FABRIC_NONE || spreader->spread->layered->even;
 	struct route_change *change = route_loads_room(spreader->loads, flows->n_order);
 	uint64_t *load = spreader->loads->load;
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		flows->sent[sw] =
-			all_send ? route_n_hosts(graph, sw) : route_n_senders(wishes, sw, target);
+	set_sent(spreader, target, n);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], channel = spreader->chosen[sw];
 
-		load[channel] += (int64_t)flows->sent[sw] * n;
-		*change++ = (struct route_change){channel, (int64_t)flows->sent[sw] * n};
+		load[channel] += flows->sent[sw];
+		*change++ = (struct route_change){channel, flows->sent[sw]};
 		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
 	}
 }
@@ -179,6 +210,18 @@ static void choose_edges(struct spreader *spreader, bool by_load, uint32_t turn)
 	}
 }
 
+/* Whether the LIDs of a switch go together; kept ones go their own ways. */
+static bool go_together(const struct spread *spread)
+{
+	return spread->by != SPREAD_LIDS && !spread->layered->kept;
+}
+
+/* Whether a target is spread with those of the current index; if LIDs go together, all are. */
+static bool is_of_index(const struct spread *spread, const struct route_target *target)
+{
+	return spread->by != SPREAD_LIDS || target->offset == spread->index;
+}
+
 /* How many targets from t on use the same path as t. */
 static uint32_t bundle_at(const struct spreader *spreader, uint32_t t, uint32_t last)
 {
@@ -186,11 +229,21 @@ static uint32_t bundle_at(const struct spreader *spreader, uint32_t t, uint32_t 
 	const struct route_graph *graph = spreader->flows.graph;
 	uint32_t n = 1;
 
-	while (spreader->spread->by != SPREAD_LIDS && !graph->parallel && t + n < last &&
+	while (go_together(spreader->spread) && !graph->parallel && t + n < last &&
 	       wishes->of[t + n].demand_class == wishes->of[t].demand_class &&
 	       (!wishes->tied || wishes->partitions[t + n] == wishes->partitions[t]))
 		n++;
 	return n;
+}
+
+/* How many of n targets from t on are the first LID of their port. */
+static uint32_t n_first(const struct route_graph *graph, uint32_t t, uint32_t n)
+{
+	uint32_t n_ports = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_ports += graph->targets[t + i].offset == 0;
+	return n_ports;
 }
 
 static void spread_hosts(struct spreader *spreader, uint32_t leaf)
@@ -201,19 +254,21 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 	bool together = spread->by != SPREAD_LIDS, by_load = spread->by != SPREAD_PORTS;
 
 	for (uint32_t t = first; t < last; t += n) {
+		const struct route_target *target = &graph->targets[t];
 		bool others;
 
 		n = bundle_at(spreader, t, last);
-		if (spread->turns[t] != spread->turn)
+		if (spread->turns[t] != spread->turn || !is_of_index(spread, target))
 			continue;
 		others = list_steps(spreader, t) || !together;
 		if (others && by_load)
 			choose(spreader);
 		if (together && (others || graph->parallel))
-			choose_edges(spreader, by_load, t - first);
+			choose_edges(spreader, by_load,
+				     n_first(graph, first, t - first) + target->offset);
 		for (uint32_t i = 0; i < n; i++)
-			put(spreader, graph->targets[t + i].lid);
-		add_flows(spreader, t, n);
+			put(spreader, target[i].lid);
+		add_flows(spreader, t, together ? n_first(graph, t, n) : 1);
 	}
 }
 
@@ -233,7 +288,7 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 		add_flows(spreader, FABRIC_NONE, 1);
 }
 
-/* LIDs of a switch and its hosts, if it is their turn. */
+/* LIDs of a switch and its hosts, of those whose turn it is. */
 static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
 	struct spreader *spreader = arg;
@@ -241,15 +296,15 @@ static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 	spreader->loads = loads;
 	turn_to(spreader, sw);
 	spread_hosts(spreader, sw);
-	if (spreader->spread->turn == spreader->spread->last_turn)
+	if (spreader->spread->turn == spreader->spread->last_turn && !spreader->spread->index)
 		put_own(spreader, sw);
 }
 
 /* ---- kept paths ---- */
 
 /*
- * The channel by which a LID leads nearer in earlier tables, from the first of these that has one
- * within the limit; or none.
+ * The channel by which a LID leads nearer in earlier tables, from the first of these that has one;
+ * or none.
  */
 static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint16_t lid)
 {
@@ -259,7 +314,6 @@ static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint1
 		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
 
 		if (c != FABRIC_NONE && route_flows_leads(&spreader->flows, sw, c) &&
-		    spreader->loads->load[c] <= spreader->limit &&
 		    route_flows_is_least(&spreader->flows, sw, c))
 			return c;
 	}
@@ -304,10 +358,11 @@ static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t befor
 /* LIDs whose turn it is; those that cannot be kept come later, given the load of the rest. */
 static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 {
+	const struct spread *spread = spreader->spread;
 	const struct route_graph *graph = spreader->flows.graph;
 	uint32_t first = graph->first_target[sw], hosts = route_n_hosts(graph, sw);
-	bool counts = spreader->spread->layered->input->count_switches && !hosts;
-	uint16_t before = 0;
+	bool counts = spread->layered->input->count_switches && !hosts;
+	uint16_t before = spread->index ? layered_lid(graph, sw, 0) : 0;
 
 	spreader->loads->n = 0;
 	turn_to(spreader, sw);
@@ -315,10 +370,12 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 		uint32_t target = i < hosts ? first + i : FABRIC_NONE;
 		uint16_t lid = layered_lid(graph, sw, i);
 
+		if (i < hosts ? !is_of_index(spread, &graph->targets[target]) : spread->index)
+			continue;
 		list_steps(spreader, target);
 		if (keep_or_mend(spreader, lid, before) != later) {
 			put(spreader, lid);
-			if (i < hosts || counts)
+			if (i < hosts ? graph->targets[target].offset == spread->index : counts)
 				add_flows(spreader, target, 1);
 		}
 		if (i < hosts)
@@ -326,60 +383,90 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 	}
 }
 
-/* Whether the path removed last has a channel that carries more than the limit. */
-static bool was_over_limit(const struct spreader *spreader)
+/* ---- relief ---- */
+
+/* Moves LIDs of a switch away from channels over the limit; those that go together, together. */
+static void relieve(struct spreader *spreader, struct route_relief *relief, uint32_t dest)
 {
-	const struct route_flows *flows = &spreader->flows;
-	bool any = false;
+	const struct spread *spread = spreader->spread;
+	const struct route_graph *graph = spreader->flows.graph;
+	uint32_t last = graph->first_target[dest + 1], n;
 
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint64_t sent = flows->sent[flows->order[i]];
-		uint32_t channel = spreader->chosen[flows->order[i]];
-
-		any |= sent && spreader->loads->load[channel] + sent > spreader->limit;
-	}
-	return any;
-}
-
-/* Moves LIDs of a switch away from channels that carry much more than any did before. */
-static void relieve(struct spreader *spreader, uint32_t dest)
-{
-	const struct layered *layered = spreader->spread->layered;
-	const struct route_graph *graph = layered->graph;
-	const struct route_flows *flows = &spreader->flows;
-
-	spreader->loads->n = 0;
 	turn_to(spreader, dest);
-	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
+	for (uint32_t t = graph->first_target[dest]; t < last; t += n) {
 		const struct route_target *target = &graph->targets[t];
 
+		n = bundle_at(spreader, t, last);
+		if (!is_of_index(spread, target))
+			continue;
+		set_sent(spreader, t, go_together(spread) ? n_first(graph, t, n) : 1);
+		if (!route_relief_read(relief, target->lid))
+			continue;
 		list_steps(spreader, t);
-		for (uint32_t i = 0; i < flows->n_order; i++)
-			spreader->chosen[flows->order[i]] = route_columns_get(
-				&spreader->spread->way->columns, flows->order[i], target->lid);
-		add_flows(spreader, t, -1);
-		if (was_over_limit(spreader)) {
-			keep_or_mend(spreader, target->lid, 0);
-			put(spreader, target->lid);
-		}
-		add_flows(spreader, t, 1);
+		route_relief_move(relief, target->lid);
+		for (uint32_t i = 1; i < n; i++)
+			put(spreader, target[i].lid);
 	}
 }
 
-static void keep_all(struct spreader *spreader, uint64_t *load)
+static void relieve_all(struct spreader *spreader, uint64_t limit)
 {
-	const struct layered *layered = spreader->spread->layered;
-	struct route_loads loads = {.load = load};
+	const struct spread *spread = spreader->spread;
+	struct route_relief relief = {&spreader->flows, &spread->way->columns, spread->load,
+				      spreader->chosen, limit};
+	const struct route_graph *graph = spread->layered->graph;
+
+	for (uint32_t sw = 0; sw < graph->n && !route_is_cancelled(graph->watch); sw++)
+		if (route_has_hosts(graph, sw))
+			relieve(spreader, &relief, sw);
+}
+
+static uint64_t mean_load(const struct spread *spread)
+{
+	uint32_t n = spread->layered->channels->n;
+	uint64_t sum = 0;
+
+	for (uint32_t c = 0; c < n; c++)
+		sum += spread->load[c];
+	return sum / MAX(n, 1);
+}
+
+static uint64_t busiest(const struct spread *spread)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < spread->layered->channels->n; c++)
+		most = MAX(most, spread->load[c]);
+	return most;
+}
+
+/* Lowers the load of the busiest channels step by step, as far as that is possible. */
+static void make_even(struct spreader *spreader)
+{
+	const struct spread *spread = spreader->spread;
+	uint64_t mean = mean_load(spread), even = mean + mean / EVEN, most = busiest(spread);
+	uint64_t was = UINT64_MAX;
+
+	while (most > even && most < was - was / GAIN) {
+		was = most;
+		relieve_all(spreader, MAX(even, most - most / STEP));
+		most = busiest(spread);
+	}
+}
+
+static void keep_all(struct spreader *spreader)
+{
+	const struct spread *spread = spreader->spread;
+	const struct layered *layered = spread->layered;
+	struct route_loads loads = {.load = spread->load};
 	uint64_t before = layered->kept[0].routing->layered.busiest;
 
 	spreader->loads = &loads;
-	spreader->limit = UINT64_MAX;
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
 			keep_switch(spreader, sw, later);
-	spreader->limit = before + before / RENEW_RELIEVED;
-	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
-		relieve(spreader, sw);
+	if (layered->relieve)
+		relieve_all(spreader, before + before / RENEW_RELIEVED);
 	g_free(loads.changes);
 }
 
@@ -419,7 +506,7 @@ static uint32_t list_turns(struct spread *spread)
 			g_hash_table_insert(tied, &wishes->partitions[t],
 					    GUINT_TO_POINTER(g_hash_table_size(tied)));
 	of_kind = g_hash_table_size(tied) + 1;
-	spread->turn = g_hash_table_size(kinds) ? 0 : KIND_OTHER * of_kind;
+	spread->first_turn = g_hash_table_size(kinds) ? 0 : KIND_OTHER * of_kind;
 	spread->last_turn = KINDS * of_kind - 1;
 	spread->turns = g_new(uint32_t, n + 1);
 	for (uint32_t t = 0; t < n; t++) {
@@ -435,17 +522,18 @@ static uint32_t list_turns(struct spread *spread)
 	return of_kind;
 }
 
-static void spread_turns(struct spread *spread, struct spreader *spreaders, unsigned int n_threads)
+/* The LIDs of an index, of which there are of_kind turns for a kind, from the first turn on. */
+static void spread_turns(struct spread *spread, struct spreader *spreaders, unsigned int n_threads,
+			 uint32_t of_kind)
 {
 	const struct layered *layered = spread->layered;
 	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
-	uint32_t of_kind = list_turns(spread);
 	g_autofree uint64_t *all = g_new0(uint64_t, n_channels + 1);
 	g_autofree void **threads = g_new(void *, n_threads);
 
 	for (unsigned int i = 0; i < n_threads; i++)
 		threads[i] = &spreaders[i];
-	for (; spread->turn <= spread->last_turn; spread->turn++) {
+	for (spread->turn = spread->first_turn; spread->turn <= spread->last_turn; spread->turn++) {
 		bool is_first = spread->turn % of_kind == 0;
 		bool is_other = spread->turn / of_kind == KIND_OTHER;
 
@@ -456,7 +544,6 @@ static void spread_turns(struct spread *spread, struct spreader *spreaders, unsi
 		route_batches(n, spread->in_batches ? MAX(n / BATCHES, 2) : 1, spread->load,
 			      n_channels, spread_switch, threads, n_threads);
 	}
-	g_free(spread->turns);
 }
 
 /* ---- all ---- */
@@ -499,12 +586,40 @@ static bool has_batches(const struct layered *layered, enum spread_by by)
 	       !route_tree_rank(&layered->plan.wishes, rank);
 }
 
+/* The LIDs of all ports that have this index; all LIDs if those of a switch go together. */
+static void spread_index(struct spread *spread, struct spreader *spreaders, unsigned int n_threads,
+			 uint32_t of_kind)
+{
+	uint64_t *most = &spread->way->routing->layered.busiest;
+
+	memset(spread->load, 0, spread->layered->channels->n * sizeof(*spread->load));
+	if (spread->layered->kept)
+		keep_all(spreaders);
+	else
+		spread_turns(spread, spreaders, n_threads, of_kind);
+	if (spread->layered->all_legal && spread->first_turn) /* no kinds */
+		make_even(spreaders);
+	*most = MAX(*most, busiest(spread));
+	spread->way->peak = MAX(spread->way->peak,
+				(double)busiest(spread) / MAX(mean_load(spread), 1));
+}
+
+static unsigned int count_indexes(const struct route_graph *graph)
+{
+	unsigned int most = 0;
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		most = MAX(most, graph->targets[t].offset);
+	return most + 1;
+}
+
 static void fill(struct spread *spread)
 {
 	const struct layered *layered = spread->layered;
 	unsigned int n = spread->in_batches ? MAX(layered->graph->threads, 1) : 1;
+	unsigned int n_indexes = spread->by == SPREAD_LIDS ? count_indexes(layered->graph) : 1;
+	uint32_t of_kind = list_turns(spread);
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
-	uint64_t *most = &spread->way->routing->layered.busiest;
 
 	spread->load = g_new0(uint64_t, layered->channels->n + 1);
 	for (unsigned int i = 0; i < n; i++) {
@@ -514,18 +629,15 @@ static void fill(struct spread *spread)
 		route_flows_init(&spreaders[i].flows, &layered->plan, layered->channels,
 				 layered->hops);
 	}
-	if (layered->kept)
-		keep_all(spreaders, spread->load);
-	else
-		spread_turns(spread, spreaders, n);
-	for (uint32_t c = 0; c < layered->channels->n; c++)
-		*most = MAX(*most, spread->load[c]);
+	for (; spread->index < n_indexes; spread->index++)
+		spread_index(spread, spreaders, n, of_kind);
 	for (unsigned int i = 0; i < n; i++) {
 		g_free(spreaders[i].cost);
 		g_free(spreaders[i].chosen);
 		route_flows_clear(&spreaders[i].flows);
 	}
 	g_free(spread->load);
+	g_free(spread->turns);
 	find_repeats(layered->graph, spread->way);
 }
 
@@ -582,6 +694,8 @@ uint64_t layered_spread_leaves(struct layered *layered)
 
 	if (layered->kept)
 		return layered_spread(layered, SPREAD_LIDS);
+	if (layered->all_legal)
+		return layered_spread(layered, SPREAD_LEAVES);
 	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);
 	by_port = layered_spread(layered, SPREAD_PORTS);

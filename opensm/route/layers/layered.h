@@ -55,6 +55,7 @@ struct layered_way {
 	struct routing *routing;      /* its LFTs are filled at the end; NULL: none yet */
 	struct route_columns columns; /* the paths */
 	bool is_spread;
+	double peak; /* load of the busiest channel as a multiple of the mean */
 	bool *repeats; /* [LID]: has the paths of the LID before it at its switch, if spread */
 	bool *trunk;   /* [channel]: of the tree that multicast follows (trunk.c); NULL: none */
 	struct acyclic *all; /* steps between hosts, as on one lane; NULL: not examined */
