@@ -53,7 +53,7 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 {
 	if (engine->compute)
 		return engine->compute(engine, fabric, input, error);
-	if (engine->route)
+	if (engine->route && !order)
 		return layered_compute(engine, fabric, input, error);
 	return route_by_hops(engine, fabric, input, order, error);
 }

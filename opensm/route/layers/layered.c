@@ -133,9 +133,11 @@ static struct routing *compute(struct layered *layered, GError **error)
 		     ? layered_with_trunk(layered, error)
 		     : layered->engine->route(layered, error))) {
 		routing = routing_ref(layered->way->routing);
-		route_columns_fill(&layered->way->columns, layered->graph, routing);
-		if (!routing->layered.grown)
-			route_note_ties(routing, &layered->plan, layered->hops);
+		if (!routing->repair_state) {
+			route_columns_fill(&layered->way->columns, layered->graph, routing);
+			if (!routing->layered.grown)
+				route_note_ties(routing, &layered->plan, layered->hops);
+		}
 		routing->layered.n_channels = layered->channels->n;
 		if (layered->all_legal) {
 			routing->promises |= ROUTE_DEADLOCK_FREE;

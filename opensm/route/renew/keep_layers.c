@@ -20,10 +20,9 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 		routing = layered_compute_kept(engine, fabric, input, kept, false);
 	for (unsigned int i = 0; i < KEPT_TABLES; i++)
 		g_free(kept[i].row);
-	if (routing)
-		routing->layered.base = base;
-	else
-		routing_unref(base);
+	if (routing && !routing->repair_state)
+		routing->layered.base = g_steal_pointer(&base);
+	routing_unref(base);
 	return routing;
 }
 
@@ -39,6 +38,8 @@ struct routing *routing_keep_layers(const struct route_engine *engine, const str
 {
 	struct routing *kept = compute_kept(engine, fabric, input, old), *routing;
 
+	if (kept && kept->repair_state)
+		return kept; /* newly computed, by an order of switches */
 	if (kept && kept->layered.n_channels <= kept->layered.base->layered.n_channels &&
 	    !is_busier(kept, kept->layered.base))
 		return kept; /* no cable is new */

@@ -18,13 +18,19 @@
 #include "route/value/base.h"
 #include "route/value/fingerprint.h"
 
+/* The load of the busiest cable. */
+static uint64_t peak_of(const struct routing *routing, unsigned int threads)
+{
+	return routing->repair_state ? routing_peak(routing, threads) : routing->layered.busiest;
+}
+
 /*
  * Moves entries of a repair that loads a cable clearly more than a full computation; false if it
  * still does then.
  */
 static bool make_even(struct routing *repaired, const struct routing *anew, unsigned int threads)
 {
-	uint64_t peak = routing_peak(anew, threads);
+	uint64_t peak = peak_of(anew, threads);
 	bool worse = renew_is_busier(routing_peak(repaired, threads), peak, RENEW_BUSIER);
 
 	if (worse) {

@@ -97,7 +97,8 @@ void route_rebalance(struct routing *routing, uint64_t limit);
  * be needed than there are. The result is used unless its busiest channel carries more than
  * RENEW_LAYERS_BUSIER allows over newly computed tables; these are made only if it does so compared
  * with the kept tables, or if there are new cables. If the fabric returns to an earlier state, so
- * do the tables. NULL and error if the engine fails.
+ * do the tables. If the engine finds tables by an order of switches, these are newly computed. NULL
+ * and error if it fails.
  */
 struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,
 				    const struct route_input *input, const struct routing *old,
