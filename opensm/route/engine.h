@@ -186,7 +186,7 @@ struct routing {
 		struct routing *base; /* newly computed tables, of which it kept what it could */
 		uint64_t busiest;     /* flows on the busiest channel, by the engine's own count */
 		uint32_t n_channels;
-		bool grown; /* set by nue: one lane, and paths that are not the shortest */
+		bool grown; /* set by nue: some paths are not the shortest */
 	} layered;
 	/* Tables as if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;

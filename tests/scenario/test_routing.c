@@ -401,7 +401,7 @@ static const struct {
 } choices[] = {
 	{"torus:4x4", "minhop", "scatter_ports 7\n"},
 	{"torus:4x4", "minhop", "port_shifting TRUE\n"},
-	{"torus:4x4", "nue", "nue_max_num_vls 3\n"},
+	{"torus:5x5", "nue", "nue_max_num_vls 3\n"},
 };
 
 /* Options of routing are changed: the tables are then as after a restart with them. */

@@ -98,9 +98,9 @@ tests_unit_test_ha_LDADD = libsuites.a $(LIBS_HA) $(CHECK_LIBS)
 tests_unit_test_route_SOURCES = tests/unit/test_route.c tests/unit/test_route_acyclic.c \
 	tests/unit/test_route_change.c tests/unit/test_route_kept.c \
 	tests/unit/test_route_legal.c tests/unit/test_route_lmc.c \
-	tests/unit/test_route_losses.c tests/unit/test_route_rebalance.c \
-	tests/unit/test_route_same.c tests/unit/test_route_top.c tests/unit/test_route_updown.c \
-	tests/unit/test_route_watch.c \
+	tests/unit/test_route_losses.c tests/unit/test_route_nue.c \
+	tests/unit/test_route_rebalance.c tests/unit/test_route_same.c \
+	tests/unit/test_route_top.c tests/unit/test_route_updown.c tests/unit/test_route_watch.c \
 	tests/unit/test_route_weights.c
 tests_unit_test_route_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_LDADD = libsuites.a $(LIBS_ROUTECHECK)

@@ -23,6 +23,15 @@ uint16_t route_most_hops(const struct route_order *order, const uint8_t *hops)
 	return most;
 }
 
+/*
+ * A layered engine follows an order only where its own tables do: these are free of deadlock on one
+ * lane, though its tables without an order may need several.
+ */
+static unsigned int promises_of(const struct route_engine *engine, const uint32_t *place)
+{
+	return engine->route && place ? ROUTE_DEADLOCK_FREE : engine->promises;
+}
+
 /* By the rules of the engine, or up and down in the given order, if that is suitable. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *plan,
 			  const struct fabric *fabric, const struct route_input *input,
@@ -36,7 +45,7 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *
 		return engine->hops(plan, fabric, input, next, error);
 	route_orient_by(order, g_memdup2(place, n * sizeof(*place)));
 	hops = route_hops_or_error(order, next, error);
-	if (hops && !(engine->promises & ROUTE_DEADLOCK_FREE) &&
+	if (hops && !(promises_of(engine, place) & ROUTE_DEADLOCK_FREE) &&
 	    !route_reaches(plan->graph, fabric, hops, NULL)) {
 		g_free(hops);
 		route_orient_by(order, NULL);
@@ -65,7 +74,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	plan.order.connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
 	hops = find_hops(engine, &plan, fabric, input, order, next, error);
 	if (hops) {
-		routing = routing_new_unset(fabric, engine, engine->promises);
+		routing = routing_new_unset(fabric, engine, promises_of(engine, order));
 		routing->max_hops = route_most_hops(&plan.order, hops);
 		routing->note = g_strdup(plan.order.note);
 		if (engine->preferences)

@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Pairs of switches whose paths, both ways, can be added to a lane have that lane. The tables are
+ * then changed for the others, destination by destination (Domke, Hoefler, Matsuoka: Routing on the
+ * Dependency Graph, HPDC 2016): switches whose paths stay have joined the paths to a destination;
+ * the others join from near to far, by a channel only if all steps from it to the destination can
+ * be added to the lane of the pair, which the first of its paths that is grown chooses. The path of
+ * least cost comes first: a hop costs more the more its channel carries, steeply above the mean,
+ * and a step that its lane has not yet costs extra, because it excludes others. In the end each LID
+ * is routed again, by the loads of all others.
+ *
+ * Lanes are by pair, and not by destination as in that paper, since a connection uses one SL in
+ * both directions: a lane of a destination would have to take the paths from there, too, so each
+ * lane would have nearly all paths.
+ *
+ * All lanes have the trunk (trunk.c), so escape paths over it are always free. A switch that cannot
+ * join takes its escape path, as do all switches on that path, and the others join again around
+ * these.
+ */
+#include "route/layers/grow.h"
+
+#include <string.h>
+
+#include "route/fill/shortest.h"
+#include "route/graph/watch.h"
+#include "route/renew/renew.h"
+
+#define GROW_HOP 16	  /* cost of a hop over an idle channel */
+#define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
+#define NEW_STEP (3 * GROW_HOP)
+#define BUCKETS 4096 /* a power of two, more than any two costs in the buckets differ by */
+#define WORTH 4 /* paths on several lanes may load the busiest channel more by one part in this */
+#define WORK_MAX (UINT64_C(1) << 25) /* channels to examine, beyond which LIDs share paths */
+
+/* LIDs of a switch that have the same paths: by layered_lid(), from first on and below end. */
+struct lids {
+	uint32_t dest, first, end;
+};
+
+struct growth {
+	struct layered *layered;
+	struct route_lanes *lanes; /* SLs of pairs so far: the numbers of their lanes */
+	struct acyclic *lane[ROUTE_SLS];
+	unsigned int n_lanes;
+	bool *left_out;	    /* [from * n + to]: the path in the tables is in no lane */
+	bool *bad;	    /* [switch]: its path to the current destination is to be replaced */
+	uint64_t *load;	    /* [channel] */
+	uint64_t limit;	    /* what a channel may carry */
+	uint64_t sum;	    /* of all loads */
+	uint16_t *hop_cost; /* [channel] */
+	bool *escapes;	    /* [switch]: is reached by escape paths */
+	struct acyclic_step *steps; /* of a path */
+	uint8_t hops;		    /* of the pairs that get lanes */
+	/* Paths to the current destination: */
+	uint32_t dest;
+	uint32_t *joined, n_joined; /* switches in the order in which they joined */
+	uint32_t *chosen;	    /* [switch]: channel towards it; FABRIC_NONE: none */
+	uint16_t *far;		    /* [switch]: hops to it */
+	uint32_t *cost;		    /* [switch]: of its path */
+	uint32_t *given; /* [switch]: channel of a path known in advance, or FABRIC_NONE */
+	uint64_t *sent;	 /* [switch]: flow through it */
+	bool *excluded;	 /* [switch]: uses its escape path */
+	/* Channels by which switches could join: lists by the cost of the whole path, modulo. */
+	uint32_t bucket[BUCKETS]; /* the first channel, or FABRIC_NONE */
+	uint32_t *next;		  /* [channel] */
+	uint32_t n_offers;
+};
+
+/* ---- lanes of paths ---- */
+
+/* Adds steps to the lane that lacks the fewest; returns its number, or ROUTE_NO_SL: no lane. */
+static uint8_t add_to_any(struct growth *growth, const struct acyclic_step *steps, uint32_t n)
+{
+	uint32_t lacks[ROUTE_SLS];
+
+	for (unsigned int i = 0; i < growth->n_lanes; i++)
+		lacks[i] = acyclic_lacks(growth->lane[i], steps, n);
+	for (;;) {
+		unsigned int best = 0;
+
+		for (unsigned int i = 1; i < growth->n_lanes; i++)
+			if (lacks[i] < lacks[best])
+				best = i;
+		if (lacks[best] == UINT32_MAX)
+			return ROUTE_NO_SL;
+		if (acyclic_add(growth->lane[best], steps, n))
+			return best;
+		lacks[best] = UINT32_MAX;
+	}
+}
+
+/* Switches without hosts send each other nothing. */
+static bool is_pair(const struct growth *growth, uint32_t a, uint32_t b)
+{
+	const struct route_graph *graph = growth->layered->graph;
+
+	return a != b && (route_is_source(graph, a) || route_is_source(graph, b));
+}
+
+/* Adds steps to the lane of two switches, or gives them one; false if that is impossible. */
+static bool add_steps(struct growth *growth, uint32_t a, uint32_t b,
+		      const struct acyclic_step *steps, uint32_t n)
+{
+	uint8_t sl = route_lanes_sl(growth->lanes, a, b);
+
+	if (sl != ROUTE_NO_SL)
+		return acyclic_add(growth->lane[sl], steps, n);
+	sl = add_to_any(growth, steps, n);
+	if (sl == ROUTE_NO_SL)
+		return false;
+	route_lanes_put(growth->lanes, a, b, sl);
+	return true;
+}
+
+/*
+ * Adds the path that begins with a channel to the lane of its pair. From the first switch that has
+ * the same lane on, all steps are there.
+ */
+static bool add_path(struct growth *growth, uint32_t channel)
+{
+	const struct route_channels *channels = growth->layered->channels;
+	uint32_t sw = channels->from[channel], dest = growth->dest, to, next, n = 0;
+	uint8_t sl = route_lanes_sl(growth->lanes, sw, dest);
+
+	if (!is_pair(growth, sw, dest))
+		return true;
+	for (;; channel = next) {
+		to = channels->to[channel];
+		next = growth->chosen[to];
+		if (next == FABRIC_NONE)
+			break;
+		growth->steps[n++] = (struct acyclic_step){channel, next};
+		if (sl != ROUTE_NO_SL && is_pair(growth, to, dest) &&
+		    route_lanes_sl(growth->lanes, to, dest) == sl)
+			break;
+	}
+	return add_steps(growth, sw, dest, growth->steps, n);
+}
+
+/* ---- switches that join ---- */
+
+static bool is_in(const struct growth *growth, uint32_t sw)
+{
+	return growth->chosen[sw] != FABRIC_NONE || sw == growth->dest;
+}
+
+static bool is_missing(const struct growth *growth, uint32_t sw)
+{
+	const struct layered *layered = growth->layered;
+
+	return !is_in(growth, sw) &&
+	       layered->hops[(size_t)sw * layered->graph->n + growth->dest] != ROUTE_FAR;
+}
+
+static void begin(struct growth *growth, uint32_t dest)
+{
+	growth->dest = dest;
+	growth->n_joined = 0;
+	memset(growth->chosen, 0xFF, growth->layered->graph->n * sizeof(*growth->chosen));
+	growth->cost[dest] = growth->far[dest] = 0;
+}
+
+static void join(struct growth *growth, uint32_t channel, uint32_t cost)
+{
+	const struct route_channels *channels = growth->layered->channels;
+	uint32_t sw = channels->from[channel];
+
+	growth->chosen[sw] = channel;
+	growth->cost[sw] = cost;
+	growth->far[sw] = growth->far[channels->to[channel]] + 1;
+	growth->joined[growth->n_joined++] = sw;
+}
+
+/*
+ * Joins a switch by its given path, after all switches on that path; their cost is bounded, for the
+ * buckets. False if that path does not reach the destination in this number of hops, or cannot be
+ * added, if it is to be.
+ */
+static bool join_given(struct growth *growth, uint32_t sw, uint32_t hops, bool add)
+{
+	uint32_t c = growth->given[sw], to;
+
+	if (is_in(growth, sw))
+		return true;
+	if (c == FABRIC_NONE || !hops)
+		return false;
+	to = growth->layered->channels->to[c];
+	if (!join_given(growth, to, hops - 1, add) || (add && !add_path(growth, c))) {
+		growth->given[sw] = FABRIC_NONE;
+		return false;
+	}
+	join(growth, c, MIN(growth->cost[to] + growth->hop_cost[c], GROW_HOP_MAX));
+	return true;
+}
+
+/* Joins all switches by given paths; returns how many are missing. */
+static uint32_t join_all_given(struct growth *growth, bool add)
+{
+	uint32_t n = growth->layered->graph->n, missing = 0;
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (is_missing(growth, sw))
+			missing += !join_given(growth, sw, n, add);
+	return missing;
+}
+
+/* ---- by free steps ---- */
+
+/* Whether the lane of a switch that would join, as far as known, lacks the step to its next hop. */
+static bool is_new_step(const struct growth *growth, uint32_t channel)
+{
+	const struct route_channels *channels = growth->layered->channels;
+	uint32_t to = channels->to[channel], next = growth->chosen[to];
+	uint8_t sl = route_lanes_sl(growth->lanes, channels->from[channel], growth->dest);
+
+	if (next == FABRIC_NONE)
+		return false;
+	if (sl == ROUTE_NO_SL)
+		sl = route_lanes_sl(growth->lanes, to, growth->dest);
+	return sl == ROUTE_NO_SL ||
+	       !acyclic_has(growth->lane[sl], (struct acyclic_step){channel, next});
+}
+
+/* Offers paths over a switch that has joined. */
+static void offer_ways(struct growth *growth, uint32_t sw)
+{
+	const struct route_channels *channels = growth->layered->channels;
+
+	for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++) {
+		uint32_t back = channels->back[c], cost, *bucket;
+
+		if (is_in(growth, channels->to[c]))
+			continue;
+		cost = growth->cost[sw] + growth->hop_cost[back];
+		if (is_new_step(growth, back))
+			cost += NEW_STEP;
+		bucket = &growth->bucket[cost % BUCKETS];
+		growth->next[back] = *bucket;
+		*bucket = back;
+		growth->n_offers++;
+	}
+}
+
+/* Starts from all switches that have joined. */
+static void join_others(struct growth *growth)
+{
+	const struct route_channels *channels = growth->layered->channels;
+
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		if (is_in(growth, sw))
+			offer_ways(growth, sw);
+	for (uint32_t cost = 0; growth->n_offers; cost++) {
+		uint32_t c, *bucket = &growth->bucket[cost % BUCKETS];
+
+		while ((c = *bucket) != FABRIC_NONE) {
+			*bucket = growth->next[c];
+			growth->n_offers--;
+			if (is_in(growth, channels->from[c]) || !add_path(growth, c))
+				continue;
+			join(growth, c, cost);
+			offer_ways(growth, channels->from[c]);
+		}
+	}
+}
+
+/* ---- by escape paths ---- */
+
+/* Up the trunk, except for the switches above the destination. */
+static void give_escapes(struct growth *growth)
+{
+	const struct route_channels *channels = growth->layered->channels;
+	const uint8_t *trunk = growth->layered->way->routing->trunk;
+
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		growth->given[sw] = route_channel(channels, sw, trunk[sw]);
+	for (uint32_t sw = growth->dest, c; trunk[sw]; sw = channels->to[c]) {
+		c = route_channel(channels, sw, trunk[sw]);
+		growth->given[channels->to[c]] = channels->back[c];
+	}
+}
+
+/* Builds the missing paths. */
+static void grow_missing(struct growth *growth)
+{
+	uint32_t n = growth->layered->graph->n;
+
+	memset(growth->excluded, 0, n * sizeof(*growth->excluded));
+	for (;;) {
+		bool any = false;
+
+		join_others(growth);
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (is_missing(growth, sw))
+				growth->excluded[sw] = any = true;
+		if (!any)
+			return;
+		growth->escapes[growth->dest] = true;
+		give_escapes(growth);
+		begin(growth, growth->dest);
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (growth->excluded[sw])
+				join_given(growth, sw, n, true);
+	}
+}
+
+/* ---- loads ---- */
+
+/* Grows with the cube of the load; 1.5 times the mean doubles it. */
+static void set_costs(struct growth *growth)
+{
+	uint32_t n = growth->layered->channels->n;
+	uint64_t scale = (UINT64_C(16) << 32) / (1 + growth->sum * 3 / (2 * MAX(n, 1)));
+
+	for (uint32_t c = 0; c < n; c++) {
+		uint32_t part = MIN(growth->load[c] * scale >> 32, 63);
+
+		growth->hop_cost[c] = GROW_HOP + GROW_HOP * part * part * part / (16 * 16 * 16);
+	}
+}
+
+/* Adds the flows to some LIDs by the current paths, or subtracts them. */
+static void count_flows(struct growth *growth, const struct lids *lids, bool add)
+{
+	const struct route_wishes *wishes = &growth->layered->plan.wishes;
+	const struct route_channels *channels = growth->layered->channels;
+	const struct route_graph *graph = wishes->graph;
+	uint32_t target = graph->first_target[lids->dest], end = route_n_hosts(graph, lids->dest);
+	uint16_t *most = &growth->layered->way->routing->max_hops;
+
+	for (uint32_t i = 0; i < growth->n_joined; i++) {
+		uint32_t sw = growth->joined[i];
+
+		growth->sent[sw] = 0;
+		for (uint32_t k = lids->first; k < MIN(lids->end, end); k++)
+			growth->sent[sw] += route_n_senders(wishes, sw, target + k);
+	}
+	growth->sent[lids->dest] = 0;
+	for (uint32_t i = growth->n_joined; i-- > 0;) {
+		uint32_t sw = growth->joined[i], c = growth->chosen[sw];
+		uint64_t flow = growth->sent[sw];
+
+		growth->sent[channels->to[c]] += flow;
+		growth->load[c] += add ? flow : -flow;
+		growth->sum += add ? flow : -flow;
+		*most = MAX(*most, growth->far[sw]);
+	}
+}
+
+/* ---- columns: the paths to some LIDs ---- */
+
+static uint16_t lid_of(const struct growth *growth, const struct lids *lids, uint32_t i)
+{
+	return layered_lid(growth->layered->graph, lids->dest, i);
+}
+
+/* Gives the paths in the tables to the first of some LIDs, and turns to these. */
+static void give_column(struct growth *growth, const struct lids *lids)
+{
+	const struct route_columns *columns = &growth->layered->way->columns;
+	uint16_t lid = lid_of(growth, lids, lids->first);
+
+	begin(growth, lids->dest);
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		growth->given[sw] = route_columns_get(columns, sw, lid);
+}
+
+/* Fills the tables from the current paths, and adds their load. */
+static void put_column(struct growth *growth, const struct lids *lids)
+{
+	for (uint32_t i = lids->first; i < lids->end; i++)
+		for (uint32_t k = 0; k < growth->n_joined; k++) {
+			uint32_t sw = growth->joined[k];
+
+			route_columns_put(&growth->layered->way->columns, sw,
+					  lid_of(growth, lids, i), growth->chosen[sw]);
+		}
+	count_flows(growth, lids, true);
+}
+
+typedef void lids_fn(struct growth *growth, const struct lids *lids);
+
+/* For each range of LIDs of a switch, from first on and below end, that have the same paths. */
+static void each_run(struct growth *growth, struct lids all, lids_fn *call)
+{
+	const struct route_columns *columns = &growth->layered->way->columns;
+	struct lids run = {all.dest, all.first, all.first};
+
+	while (run.first < all.end) {
+		do
+			run.end++;
+		while (run.end < all.end &&
+		       !memcmp(route_column(columns, lid_of(growth, &all, run.end)),
+			       route_column(columns, lid_of(growth, &all, run.first)), columns->n));
+		call(growth, &run);
+		run.first = run.end;
+	}
+}
+
+/* Consecutive destinations are far apart: near ones would take the same steps. */
+static void each_column(struct growth *growth, lids_fn *call)
+{
+	const struct route_graph *graph = growth->layered->graph;
+	uint32_t n = graph->n, stride = route_stride(n);
+
+	route_watch_begin(graph->watch, "paths", n);
+	for (uint32_t i = 0; i < n && route_watch_step(graph->watch); i++) {
+		uint32_t dest = (uint64_t)i * stride % n;
+
+		each_run(growth, (struct lids){dest, 0, layered_n_lids(graph, dest)}, call);
+	}
+}
+
+/* ---- the last pass ---- */
+
+static void subtract(struct growth *growth, const struct lids *lids)
+{
+	give_column(growth, lids);
+	join_all_given(growth, false);
+	count_flows(growth, lids, false);
+}
+
+/* Routes each LID again; if that takes much work, some LIDs of a switch together. */
+static void balance(struct growth *growth)
+{
+	const struct layered *layered = growth->layered;
+	const struct route_graph *graph = layered->graph;
+	uint32_t n = graph->n, stride = route_stride(n), most = 1;
+	uint64_t work = (uint64_t)n * (layered->channels->n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		most = MAX(most, route_n_hosts(graph, sw));
+	most = CLAMP(WORK_MAX / work, 1, most);
+	layered->way->routing->max_hops = 0;
+	memset(growth->escapes, 0, n * sizeof(*growth->escapes));
+	route_watch_begin(graph->watch, "paths by load", (uint64_t)most * n);
+	for (uint32_t turn = 0; turn < most; turn++)
+		for (uint32_t i = 0; i < n && route_watch_step(graph->watch); i++) {
+			uint32_t dest = (uint64_t)i * stride % n;
+			uint32_t n_lids = layered_n_lids(graph, dest);
+			uint32_t n_turns = CLAMP(route_n_hosts(graph, dest), 1, most);
+			struct lids lids = {dest, n_lids * turn / n_turns,
+					    n_lids * (turn + 1) / n_turns};
+
+			if (turn >= n_turns || lids.first == lids.end)
+				continue;
+			each_run(growth, lids, subtract);
+			set_costs(growth);
+			begin(growth, dest);
+			grow_missing(growth);
+			put_column(growth, &lids);
+		}
+}
+
+/* ---- new tables ---- */
+
+static bool assign_pair(void *arg, const struct layered_pair *pair)
+{
+	struct growth *growth = arg;
+	const struct route_graph *graph = growth->layered->graph;
+	bool fits = add_steps(growth, pair->a, pair->b, pair->steps, pair->n);
+
+	growth->left_out[(size_t)pair->a * graph->n + pair->b] = !fits;
+	growth->left_out[(size_t)pair->b * graph->n + pair->a] = !fits;
+	return true;
+}
+
+static bool is_of_sm(const struct growth *growth, uint32_t a, uint32_t b)
+{
+	uint32_t sm = growth->layered->graph->sm_switch;
+
+	return a == sm || b == sm;
+}
+
+/* Pairs of the SM, or those whose switches are a number of hops apart. */
+static bool is_kind(void *arg, uint32_t a, uint32_t b)
+{
+	const struct growth *growth = arg;
+
+	if (a > b || !is_pair(growth, a, b))
+		return false;
+	if (is_of_sm(growth, a, b) || !growth->hops)
+		return !growth->hops && is_of_sm(growth, a, b);
+	return growth->layered->hops[(size_t)a * growth->layered->graph->n + b] == growth->hops;
+}
+
+/*
+ * Those of the SM first, as they must share a lane; then long paths, which are harder to place.
+ * Paths by dimensions close few loops: there short ones come first, since those that are left out
+ * are then long, and no others lead through their ends.
+ */
+static void assign_pairs(struct growth *growth)
+{
+	const struct layered *layered = growth->layered;
+	bool short_first = layered->way == &layered->ways[SPREAD_DIMENSIONS];
+	uint8_t most = route_most_hops(&layered->plan.order, layered->hops);
+
+	layered_each_pair(layered, NULL, is_kind, assign_pair, growth);
+	for (uint8_t i = 1; i <= most; i++) {
+		growth->hops = short_first ? i : most + 1 - i;
+		layered_each_pair(layered, NULL, is_kind, assign_pair, growth);
+	}
+}
+
+static void load_column(struct growth *growth, const struct lids *lids)
+{
+	give_column(growth, lids);
+	join_all_given(growth, false);
+	count_flows(growth, lids, true);
+}
+
+/* Finds the switches whose paths to some LIDs are in no lane, or begin on too busy a channel. */
+static bool find_bad(struct growth *growth, uint32_t dest)
+{
+	uint32_t n = growth->layered->graph->n;
+	bool any = false;
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t c = growth->chosen[sw];
+
+		growth->bad[sw] = growth->left_out[(size_t)sw * n + dest] ||
+				  (c != FABRIC_NONE && growth->load[c] > growth->limit);
+		any |= growth->bad[sw] || is_missing(growth, sw);
+	}
+	return any;
+}
+
+/* Builds these paths again. */
+static void mend_column(struct growth *growth, const struct lids *lids)
+{
+	give_column(growth, lids);
+	join_all_given(growth, false);
+	if (!find_bad(growth, lids->dest))
+		return;
+	count_flows(growth, lids, false);
+	set_costs(growth);
+	give_column(growth, lids);
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		if (growth->bad[sw])
+			growth->given[sw] = FABRIC_NONE;
+	join_all_given(growth, false);
+	grow_missing(growth);
+	put_column(growth, lids);
+}
+
+/* ---- kept tables ---- */
+
+/* Fills the paths to a LID as they are in kept tables; false if one no longer gets there. */
+static bool keep_lid(struct growth *growth, const struct route_kept *kept, const struct lids *lids)
+{
+	const struct layered *layered = growth->layered;
+	uint16_t lid = lid_of(growth, lids, lids->first);
+	uint8_t *steps = route_column(&layered->way->columns, lid);
+	bool whole;
+
+	begin(growth, lids->dest);
+	memset(steps, ROUTE_NO_STEP, layered->graph->n);
+	for (uint32_t sw = 0; sw < layered->graph->n; sw++)
+		growth->given[sw] = layered_kept_channel(layered, kept, sw, lid);
+	whole = !join_all_given(growth, false);
+	for (uint32_t i = 0; i < growth->n_joined; i++)
+		route_columns_put(&layered->way->columns, growth->joined[i], lid,
+				  growth->chosen[growth->joined[i]]);
+	return whole;
+}
+
+/* From the newly computed tables if all is there, or from the previous ones. */
+static bool keep_switch(struct growth *growth, uint32_t dest)
+{
+	const struct layered *layered = growth->layered;
+	bool whole = true;
+
+	for (uint32_t i = 0; i < layered_n_lids(layered->graph, dest); i++) {
+		struct lids one = {dest, i, i + 1};
+
+		if (keep_lid(growth, &layered->kept[0], &one))
+			continue;
+		keep_lid(growth, &layered->kept[KEPT_TABLES - 1], &one);
+		whole = false;
+	}
+	return whole;
+}
+
+/* The SL that two switches had in the tables whose paths between them are kept. */
+static void keep_tables(struct growth *growth)
+{
+	const struct layered *layered = growth->layered;
+	uint32_t n = layered->graph->n;
+	g_autofree bool *whole = g_new(bool, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		whole[sw] = keep_switch(growth, sw);
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < a; b++) {
+			unsigned int i = whole[a] && whole[b] ? 0 : KEPT_TABLES - 1;
+			uint8_t sl = route_kept_sl(&layered->kept[i], a, b);
+
+			if (!is_of_sm(growth, a, b) && sl < growth->n_lanes)
+				route_lanes_put(growth->lanes, a, b, sl);
+		}
+}
+
+/* Adds all paths to some LIDs that can stay; the rest is left out. */
+static void add_column(struct growth *growth, const struct lids *lids)
+{
+	uint32_t n = growth->layered->graph->n;
+
+	give_column(growth, lids);
+	join_all_given(growth, true);
+	for (uint32_t sw = 0; sw < n; sw++)
+		growth->left_out[(size_t)sw * n + lids->dest] |= is_missing(growth, sw);
+}
+
+/* ---- all ---- */
+
+static void init(struct growth *growth, struct layered *layered, unsigned int n_lanes)
+{
+	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
+	uint32_t sm = layered->graph->sm_switch;
+
+	*growth = (struct growth){.layered = layered, .n_lanes = n_lanes, .limit = UINT64_MAX};
+	growth->bad = g_new(bool, n + 1);
+	growth->left_out = g_new0(bool, (size_t)n *n + 1);
+	growth->load = g_new0(uint64_t, n_channels + 1);
+	growth->hop_cost = g_new(uint16_t, n_channels + 1);
+	growth->escapes = g_new0(bool, n + 1);
+	growth->steps = g_new(struct acyclic_step, n + 1);
+	growth->joined = g_new(uint32_t, n + 1);
+	growth->chosen = g_new(uint32_t, n + 1);
+	growth->far = g_new(uint16_t, n + 1);
+	growth->cost = g_new(uint32_t, n + 1);
+	growth->given = g_new(uint32_t, n + 1);
+	growth->sent = g_new(uint64_t, n + 1);
+	growth->excluded = g_new(bool, n + 1);
+	growth->next = g_new(uint32_t, n_channels + 1);
+	memset(growth->bucket, 0xFF, sizeof(growth->bucket));
+	growth->lanes = route_lanes_new(n, 0);
+	growth->lanes->sm_sl = layered->input->sm_sl;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		growth->lanes->vl[sl] = sl % n_lanes;
+	for (uint32_t sw = 0; sm != FABRIC_NONE && sw < n; sw++)
+		if (sw != sm)
+			route_lanes_put(growth->lanes, sw, sm,
+					growth->lanes->vl[growth->lanes->sm_sl]);
+	layered_find_trunk(layered, false);
+	for (unsigned int i = 0; i < n_lanes; i++) {
+		growth->lane[i] = acyclic_new(layered->channels);
+		layered_take_trunk(layered, growth->lane[i]);
+	}
+	set_costs(growth);
+}
+
+static void clear(struct growth *growth)
+{
+	for (unsigned int i = 0; i < growth->n_lanes; i++)
+		acyclic_free(growth->lane[i]);
+	route_lanes_free(growth->lanes);
+	g_free(growth->left_out);
+	g_free(growth->bad);
+	g_free(growth->load);
+	g_free(growth->hop_cost);
+	g_free(growth->escapes);
+	g_free(growth->steps);
+	g_free(growth->joined);
+	g_free(growth->chosen);
+	g_free(growth->far);
+	g_free(growth->cost);
+	g_free(growth->given);
+	g_free(growth->sent);
+	g_free(growth->excluded);
+	g_free(growth->next);
+}
+
+static uint64_t busiest(const struct growth *growth)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < growth->layered->channels->n; c++)
+		most = MAX(most, growth->load[c]);
+	return most;
+}
+
+static uint32_t count_escapes(const struct growth *growth)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		n += growth->escapes[sw];
+	return n;
+}
+
+/* Gives the routing its lanes, and says what is odd about its paths. */
+static void finish(struct growth *growth)
+{
+	struct layered *layered = growth->layered;
+	struct routing *routing = layered->way->routing;
+	uint32_t n = layered->graph->n, escapes = count_escapes(growth);
+	uint8_t most = 0;
+
+	routing->layered.grown = true;
+	routing->layered.busiest = busiest(growth);
+	if (escapes)
+		routing_note(routing,
+			     "%u of %u switches are reached over a spanning tree from some others",
+			     escapes, n);
+	for (size_t i = 0; i < (size_t)n * n; i++)
+		if (growth->lanes->sl[i] != ROUTE_NO_SL)
+			most = MAX(most, growth->lanes->sl[i]);
+	growth->lanes->n = most + 1;
+	layered_put_lanes(layered, &growth->lanes, !most, 0);
+}
+
+static void grow_on(struct growth *growth, struct layered *layered, unsigned int n_lanes)
+{
+	init(growth, layered, n_lanes);
+	assign_pairs(growth);
+	each_column(growth, load_column);
+	each_column(growth, mend_column);
+	balance(growth);
+}
+
+/* Takes the tables that one lane makes of the given ones, if these load channels far less. */
+static void try_one_lane(struct growth *growth, uint8_t *start, uint16_t start_hops)
+{
+	struct layered *layered = growth->layered;
+	uint16_t *max_hops = &layered->way->routing->max_hops, hops = *max_hops;
+	uint8_t **steps = &layered->way->columns.steps, *many = *steps;
+	struct growth one;
+
+	*steps = start;
+	*max_hops = start_hops;
+	grow_on(&one, layered, 1);
+	if (busiest(growth) > busiest(&one) + busiest(&one) / WORTH) {
+		clear(growth);
+		g_free(many);
+		*growth = one;
+	} else {
+		clear(&one);
+		g_free(*steps);
+		*steps = many;
+		*max_hops = hops;
+	}
+}
+
+/* Several lanes make paths shorter; but escape paths, if some are needed, may load a channel. */
+void layered_grow(struct layered *layered)
+{
+	const struct route_columns *columns = &layered->way->columns;
+	uint16_t max_hops = layered->way->routing->max_hops;
+	size_t size = (size_t)columns->n * (layered->way->routing->top + 1);
+	g_autofree uint8_t *start = g_memdup2(columns->steps, size + 1);
+	struct growth growth;
+
+	grow_on(&growth, layered, layered->vls);
+	if (layered->vls > 1 && count_escapes(&growth))
+		try_one_lane(&growth, g_steal_pointer(&start), max_hops);
+	finish(&growth);
+	clear(&growth);
+}
+
+/* Moves paths from channels that carry much more than any did before. */
+static void relieve(struct growth *growth)
+{
+	const struct layered *layered = growth->layered;
+	uint64_t before = layered->kept[0].routing->layered.busiest;
+
+	memset(growth->left_out, false, (size_t)layered->graph->n * layered->graph->n);
+	growth->limit = before + before / RENEW_RELIEVED;
+	if (layered->relieve)
+		each_column(growth, mend_column);
+}
+
+bool layered_grow_kept(struct layered *layered)
+{
+	size_t all = (size_t)layered->graph->n * layered->graph->n, missing = 0;
+	struct growth growth;
+	bool good;
+
+	init(&growth, layered, layered->vls);
+	keep_tables(&growth);
+	layered->way->routing->max_hops = 0;
+	each_column(&growth, load_column);
+	each_column(&growth, add_column);
+	for (size_t i = 0; i < all; i++)
+		missing += growth.left_out[i];
+	good = missing <= all / RENEW_REGROWN;
+	if (good) {
+		each_column(&growth, mend_column);
+		relieve(&growth);
+		finish(&growth);
+	}
+	clear(&growth);
+	return good;
+}
