@@ -69,7 +69,10 @@ static bool leads_nearer(const struct checker *checker, uint32_t sw, uint16_t li
 					      checker_distance(checker, sw, leaf);
 }
 
-/* Entries that cannot stay differ, and a few for the sake of balance; returns their number. */
+/*
+ * Entries that cannot stay differ, and some for the sake of balance, or as packets on their lane
+ * must go another way; returns their number.
+ */
 static uint32_t expect_kept(const struct made *old, const struct made *now, bool shortest)
 {
 	struct checker checker;
@@ -86,7 +89,7 @@ static uint32_t expect_kept(const struct made *old, const struct made *now, bool
 			forced += !leads_nearer(&checker, sw, lid, was);
 		}
 	checker_clear(&checker);
-	ck_assert_msg(!shortest || moved <= 2 * forced, "%u moved, %u had to", moved, forced);
+	ck_assert_msg(!shortest || moved <= 3 * forced, "%u moved, %u had to", moved, forced);
 	return moved;
 }
 
@@ -270,6 +273,58 @@ START_TEST(test_damaged_anew)
 }
 END_TEST
 
+/* ---- SLs that hosts use ---- */
+
+static const struct {
+	const char *spec, *engine;
+	unsigned int most; /* of ten cables: those whose loss may change an SL */
+} stays[] = {
+	{"torus:5x4:1", "dfsssp", 1},	    {"torus:5x4:1", "lash", 1},
+	{"torus:5x4:1", "nue", 1},	    {"dragonfly:4:2:1", "dfsssp", 1},
+	{"dragonfly:4:2:1", "lash", 1},	    {"slimfly:5:1", "dfsssp", 1},
+	{"slimfly:5:1", "nue", 1},	    {"random:30:5:1:3", "lash", 0},
+	{"random:30:5:1:3", "dfsssp", 0},
+};
+
+static bool sls_differ(const struct made *old, const struct made *now)
+{
+	for (uint32_t a = 0; a < now->fabric->n_switches; a++)
+		for (uint32_t b = 0; b < a; b++)
+			if (sl_of(now, a, b) != sl_of(old, a, b))
+				return true;
+	return false;
+}
+
+/* One cable after the other is lost and returns: pairs keep the SL that their hosts use. */
+START_TEST(test_sls_stay)
+{
+	struct builder *builder = make_builder_of(stays[_i].spec);
+	unsigned int changes = 0;
+	struct made whole;
+	struct bed bed;
+
+	make_lids(builder, 0);
+	bed_init(&bed, stays[_i].engine, builder);
+	whole = make(&bed, NULL);
+	for (unsigned int i = 0; i < 10; i++) {
+		uint32_t cable = churn_choose(bed.churn, &bed.state, CHURN_CABLE, false);
+		struct made lost;
+
+		churn_toggle(bed.churn, cable);
+		lost = make(&bed, &whole);
+		expect_right(&bed, &lost, stays[_i].spec);
+		changes += sls_differ(&whole, &lost);
+		churn_toggle(bed.churn, cable);
+		made_clear(&lost);
+	}
+	ck_assert_msg(changes <= stays[_i].most, "%s, %s: %u of 10 losses change SLs",
+		      stays[_i].spec, stays[_i].engine, changes);
+	made_clear(&whole);
+	churn_free(bed.churn);
+	builder_free(builder);
+}
+END_TEST
+
 /* ---- anything ---- */
 
 static void change(struct bed *bed)
@@ -327,6 +382,7 @@ TEST_SUITE
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, test_one_cable, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, test_damaged_anew, 0, G_N_ELEMENTS(damaged));
+	tcase_add_loop_test(tcase, test_sls_stay, 0, G_N_ELEMENTS(stays));
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -255,9 +255,26 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	added = (const struct acyclic_step *)(const void *)acyclic->added->data;
 	for (guint k = 0; k < acyclic->added->len; k++)
 		put(acyclic, added[k], false);
+	g_array_set_size(acyclic->added, 0);
 	if (!mend(acyclic, steps[i])) /* without those added together with it */
 		bits_put(acyclic->blocked, number_of(acyclic, steps[i]), true);
 	return false;
+}
+
+const struct acyclic_step *acyclic_added(const struct acyclic *acyclic, uint32_t *n)
+{
+	*n = acyclic->added->len;
+	return (const struct acyclic_step *)(const void *)acyclic->added->data;
+}
+
+/* What closed a cycle with them may not do so any more. */
+void acyclic_remove(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		put(acyclic, steps[i], false);
+	if (n)
+		memset(acyclic->blocked, 0,
+		       (acyclic->channels->n_steps / 64 + 1) * sizeof(*acyclic->blocked));
 }
 
 /* ---- all steps at once ---- */

@@ -23,6 +23,11 @@ void acyclic_free(struct acyclic *acyclic);
 /* Adds all of these steps, or none if they would close a cycle. */
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n);
 
+/* The steps that the last acyclic_add() has added, which were not there before. */
+const struct acyclic_step *acyclic_added(const struct acyclic *acyclic, uint32_t *n);
+/* Takes out steps that were added. */
+void acyclic_remove(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n);
+
 /*
  * Adds a step even if it closes a cycle; several threads may do so at once. Then acyclic_sort()
  * must be called first of all: it tells whether there is a cycle.

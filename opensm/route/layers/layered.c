@@ -24,16 +24,8 @@ static uint64_t count_idle(const struct layered *layered, const struct route_lan
 	return idle;
 }
 
-void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
-		       uint64_t excluded)
+void layered_note_pairs(struct routing *routing, uint64_t excluded, uint64_t idle)
 {
-	struct routing *routing = layered->way->routing;
-	uint64_t idle = count_idle(layered, *lanes);
-
-	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (are_one && !excluded && !idle)
-		return;
-	routing->lanes = g_steal_pointer(lanes);
 	if (excluded)
 		routing_note(routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches, at least one of them with "
@@ -47,18 +39,28 @@ void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool
 			     idle);
 }
 
-/* Unused cables may make paths longer. */
-static void note_throttled(const struct layered *layered)
+void layered_note_throttled(struct routing *routing, uint32_t n, uint32_t n_stay)
 {
-	uint32_t n = layered->n_throttled, n_stay = layered->n_throttled_stay;
-
 	if (n)
-		layered->way->routing->promises &= ~ROUTE_SHORTEST;
+		routing->promises &= ~ROUTE_SHORTEST;
 	if (n || n_stay)
-		routing_note(layered->way->routing,
+		routing_note(routing,
 			     "of the cables between switches that run below the width or speed "
 			     "of both ends, %u carry no paths, and %u do as there is no other way",
 			     n, n_stay);
+}
+
+void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
+		       uint64_t excluded)
+{
+	struct routing *routing = layered->way->routing;
+	uint64_t idle = count_idle(layered, *lanes);
+
+	routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (are_one && !excluded && !idle)
+		return;
+	routing->lanes = g_steal_pointer(lanes);
+	layered_note_pairs(routing, excluded, idle);
 }
 
 void layered_turn_to(struct layered *layered, enum spread_by by)
@@ -72,7 +74,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 	way->routing->max_hops = route_most_hops(&layered->plan.order, layered->hops);
 	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
 	way->repeats = g_new0(bool, way->routing->top + 1);
-	note_throttled(layered);
+	layered_note_throttled(way->routing, layered->n_throttled, layered->n_throttled_stay);
 }
 
 static void clear_way(struct layered_way *way)

@@ -157,6 +157,11 @@ static inline bool layered_is_trunk(const struct layered *layered, uint32_t from
 void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
 		       uint64_t excluded);
 
+/* Notes for the operator: pairs of switches without a lane; cables that carry no paths, or do. */
+void layered_note_pairs(struct routing *routing, uint64_t excluded, uint64_t idle);
+/* Unused cables may make paths longer. */
+void layered_note_throttled(struct routing *routing, uint32_t n, uint32_t n_stay);
+
 /* ---- mesh.c: the dimensions of meshes, tori and hypercubes: do_mesh_analysis ---- */
 
 #define ROUTE_DATELINE 0x80

@@ -32,9 +32,9 @@ static bool is_busier(const struct routing *routing, const struct routing *other
 			       RENEW_LAYERS_BUSIER);
 }
 
-struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,
-				    const struct route_input *input, const struct routing *old,
-				    GError **error)
+static struct routing *compute(const struct route_engine *engine, const struct fabric *fabric,
+			       const struct route_input *input, const struct routing *old,
+			       GError **error)
 {
 	struct routing *kept = compute_kept(engine, fabric, input, old), *routing;
 
@@ -53,4 +53,59 @@ struct routing *routing_keep_layers(const struct route_engine *engine, const str
 	if (routing_is_held(kept->layered.base))
 		g_clear_pointer(&kept->layered.base, routing_unref);
 	return kept;
+}
+
+static uint8_t sl_of(const struct route_lanes *lanes, uint32_t a, uint32_t b)
+{
+	return lanes ? route_lanes_sl(lanes, a, b) : 0;
+}
+
+/* Whether two switches that had an SL get another one. */
+static bool changes_sls(const struct routing *old, const struct routing *routing)
+{
+	g_autofree uint32_t *row = route_places(routing->fabric, old->fabric);
+
+	if (!old->lanes && !routing->lanes)
+		return false;
+	for (uint32_t a = 0; a < routing->n_switches; a++)
+		for (uint32_t b = a + 1; row[a] != FABRIC_NONE && b < routing->n_switches; b++) {
+			uint8_t was = row[b] == FABRIC_NONE ? ROUTE_NO_SL
+							    : sl_of(old->lanes, row[a], row[b]);
+
+			if (was != ROUTE_NO_SL && was != sl_of(routing->lanes, a, b))
+				return true;
+		}
+	return false;
+}
+
+/* Whether both have lanes without loops, the same ones whatever ports packets pass. */
+static bool are_on_lanes(const struct routing *old, const struct routing *routing)
+{
+	return routing->promises & ROUTE_DEADLOCK_FREE && !routing_has_turns(routing) &&
+	       (routing_is_held(old) || old->promises & ROUTE_DEADLOCK_FREE) &&
+	       !routing_has_turns(old);
+}
+
+/*
+ * If pairs would get another SL, looks for tables that keep all of them; except where they get back
+ * those of the base, which most of their hosts then still use.
+ */
+struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input, const struct routing *old,
+				    GError **error)
+{
+	struct routing *routing = compute(engine, fabric, input, old, error), *same = NULL;
+	const struct routing *base = old->layered.base;
+
+	if (routing && are_on_lanes(old, routing) && !input->ties && changes_sls(old, routing) &&
+	    (!base || changes_sls(base, routing)))
+		same = routing_keep_sls(engine, fabric, input, old);
+	if (!same)
+		return routing;
+	if (renew_is_busier(same->layered.busiest, routing->layered.busiest, RENEW_SAME_SLS)) {
+		routing_unref(same);
+		return routing;
+	}
+	routing_unref(routing);
+	return same;
 }

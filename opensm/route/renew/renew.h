@@ -104,4 +104,11 @@ struct routing *routing_keep_layers(const struct route_engine *engine, const str
 				    const struct route_input *input, const struct routing *old,
 				    GError **error);
 
+/*
+ * A repair of a layered routing in which every two switches keep their SL, and old and new paths
+ * together close no loop on any lane; paths may be longer for that. NULL if it cannot be had.
+ */
+struct routing *routing_keep_sls(const struct route_engine *engine, const struct fabric *fabric,
+				 const struct route_input *input, const struct routing *old);
+
 #endif
