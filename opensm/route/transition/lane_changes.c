@@ -120,8 +120,12 @@ struct lane_changes route_lane_changes(const struct routing *old, const struct r
 	struct lane_changes changes = {0};
 	g_autofree uint32_t *was = NULL;
 
-	if (!new->lanes || !old || old->lanes == new->lanes)
+	if (!old || old->lanes == new->lanes)
 		return changes;
+	if (!new->lanes) {
+		changes.given_up = true;
+		return changes;
+	}
 	was = find_live(old, new);
 	changes.pairs = count_pairs(old, new, was);
 	changes.maps = count_maps(old, new, was);
@@ -132,6 +136,10 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 {
 	g_autofree char *pairs = NULL, *maps = NULL;
 
+	if (changes->given_up)
+		return g_strdup_printf("a change to routes of %s may deadlock during the change: "
+				       "hosts use the virtual lanes of the routes before",
+				       new->engine->name);
 	if (!changes->pairs && !changes->maps)
 		return NULL;
 	if (changes->pairs)

@@ -14,11 +14,12 @@
 struct lane_changes {
 	uint64_t pairs; /* of switches that had a path, and now have another SL or none */
 	uint32_t maps;	/* switches whose SLtoVLMappingTables change for the SLs in use */
+	bool given_up;	/* the old routing has lanes, the new one has none */
 };
 
 /*
  * Compares what switches hold or held (NULL: nothing) with a routing. All 0: the promise covers the
- * change, which is always so if the new routing has no lanes.
+ * change, which is always so if neither has lanes.
  */
 struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new);
 
