@@ -11,6 +11,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/managers.c tests/scenario/managers.h \
 	tests/scenario/published.c tests/scenario/published.h \
 	tests/scenario/repair.c tests/scenario/repair.h \
+	tests/scenario/replay.c tests/scenario/replay.h \
 	tests/scenario/replicated.c tests/scenario/replicated.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h \
 	tests/scenario/tale.c tests/scenario/tale.h \
@@ -40,7 +41,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_takeover tests/scenario/test_threads \
 	tests/scenario/test_perf_alarms tests/scenario/test_plan tests/scenario/test_traffic \
 	tests/scenario/test_traps tests/scenario/test_unhealthy \
-	tests/scenario/test_transitions
+	tests/scenario/test_transitions tests/scenario/test_replay
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_control_socket.py \
@@ -62,6 +63,8 @@ endif
 # TRANSITIONS=1-1000 runs other seeds than the few of "make check".
 tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_transitions_LDADD = libscenario.a libroutecheck.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_replay_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_replay_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_devices_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_devices_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
@@ -205,6 +208,12 @@ perf-totals: tests/scenario/test_perf_totals$(EXEEXT)
 perf-day: tests/scenario/test_perf_day$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' PERF_DAY=fattree:16 tests/scenario/test_perf_day
 .PHONY: perf-totals perf-day
+
+# Long: changes of routes with lanes, four a seed, and the packets that are under way meanwhile.
+REPLAY = 1-500
+replay: tests/scenario/test_replay$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' REPLAY=$(REPLAY) tests/scenario/test_replay
+.PHONY: replay
 
 # Long: clients of the SA in storms of faults.
 SA_STORMS = 1-5000
