@@ -93,6 +93,7 @@ struct route_job {
 	struct route_stages *stages; /* the stages of the change in switches; NULL: done at once */
 	char *exposed;	    /* for people: which part of the change may deadlock; NULL: none */
 	bool exposed_lasts; /* until hosts query again, longer than tables are written */
+	bool maps_first; /* SL2VL tables change, which are written before forwarding tables */
 	enum route_way way;
 	struct route_verdict verdict;
 	GString *failures; /* of engines tried before */
@@ -499,7 +500,7 @@ static void plan_stages(struct route_job *job)
 		return;
 	stages = route_stages_new(job->fabric, held_rows(job->tables, job->routing->n_blocks),
 				  job->cyclic, job->routing, &job->verdict, ROUTE_STAGES_WORK);
-	if (stages->n > 1) {
+	if (stages->n > 1 || stages->first_linked < stages->n || job->maps_first) {
 		job->stages = stages;
 		return;
 	}
@@ -515,6 +516,7 @@ static void find_exposed(struct route_job *job)
 	if (!job->routing)
 		return;
 	changes = route_lane_changes(job->old, job->routing);
+	job->maps_first = changes.maps != 0;
 	job->exposed = route_lane_changes_tell(&changes, job->routing);
 	job->exposed_lasts = changes.pairs != 0;
 }
@@ -554,8 +556,8 @@ static void run_job(struct message *message)
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
 	go_by_silent(job);
-	plan_stages(job);
 	find_exposed(job);
+	plan_stages(job);
 	job->message.run = on_computed;
 	actor_post(job->sm->actor, &job->message);
 }
@@ -812,7 +814,7 @@ enum step_result step_take_routes(struct sm *sm)
 		tell_stages(sm, job->stages);
 		tell_exposed(sm, job);
 		program_take_stages(sm, g_steal_pointer(&job->stages),
-				    g_steal_pointer(&job->tables));
+				    g_steal_pointer(&job->tables), job->maps_first);
 		take_routing(sm, job);
 	} else {
 		sm_problem(sm, "none of the allowed routing engines can route this subnet: %s",

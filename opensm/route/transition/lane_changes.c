@@ -147,7 +147,7 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 					changes->pairs);
 	if (changes->maps)
 		maps = g_strdup_printf("%u switches get other SLtoVLMappingTables, which are "
-				       "written after forwarding tables",
+				       "written before forwarding tables",
 				       changes->maps);
 	return g_strdup_printf(
 		"a change to routes of %s may deadlock %s: %s%s%s", new->engine->name,

@@ -2,9 +2,10 @@
 /*
  * Where the promise of transition.h ends. Its stages keep all mixtures of old and new tables free
  * of credit loops for packets that have the SLs of the new routing, mapped to the lanes of the new
- * one. But hosts use the SL of their last PathRecord until they ask again, and SLtoVLMappingTables
- * are written after forwarding tables: where a change gives switches another SL, or other maps,
- * packets may depend on each other in ways that were not checked.
+ * one. But hosts use the SL of their last PathRecord until they ask again, and a row of an
+ * SLtoVLMappingTable changes at another time than those of other switches: where a change gives
+ * switches another SL, or other maps, packets may depend on each other in ways that were not
+ * checked.
  */
 #ifndef ROUTE_TRANSITION_LANE_CHANGES_H
 #define ROUTE_TRANSITION_LANE_CHANGES_H

@@ -20,6 +20,9 @@
  * those that will lead down to one which leads up are written last. That affects fewer entries than
  * many whole columns.
  *
+ * Entries that lead over a link which is not ACTIVE yet, though packets arrive by the old ones,
+ * come after all that need not wait for links, and those that wait for them come after them.
+ *
  * Lost paths are not repaired while this is computed. So the work is limited: for the rest, entries
  * are examined as above; without an order, all changing entries discard first. If the old or the
  * new routing has a credit loop of its own, nothing is done against them. Then whatever would take
@@ -31,6 +34,7 @@
 
 #include <string.h>
 
+#include "iba/codes.h"
 #include "route/graph/bits.h"
 #include "route/layers/acyclic.h"
 #include "route/value/lanes.h"
@@ -40,6 +44,8 @@
 #define ROUNDS_MOST 10
 /* Stages of a block that is written once, at most; else there are some for each of its LIDs. */
 #define STAGES_FEW 16
+/* Stages from this one on are written when links that are coming up are ACTIVE. */
+#define LINKED_STAGES (1u << 16)
 
 /* Entries that keep their old value in earlier stages. */
 struct late {
@@ -100,7 +106,8 @@ struct transition {
 	uint64_t *cut;	/* [block]: LIDs that have cuts */
 	uint8_t *marks; /* [switch]: of the current column, HAZARD_..; or that it leads LIDs on */
 	GArray *late;
-	uint32_t n_stages;
+	uint32_t n_stages, n_linked; /* stages until links are up, and after that */
+	bool *is_rising; /* [channel]: its link is coming up; NULL: no link is */
 	uint32_t *senders; /* [switch]: scratch */
 	struct acyclic *lane[ROUTE_SLS];
 	GArray *steps; /* pairs of consecutive channels */
@@ -224,6 +231,23 @@ static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
 	return hops[other].moves && (column->loses || (hops[sw].may_loop && hops[other].may_loop));
 }
 
+/* Whether an entry would lose packets now, since its link is not ACTIVE yet. */
+static bool needs_link(const struct transition *t, uint32_t sw)
+{
+	const struct hop *hop = &t->column.hops[sw];
+
+	return t->is_rising && hop->moves && hop->arrives[0] && hop->channel[1] != FABRIC_NONE &&
+	       t->is_rising[hop->channel[1]];
+}
+
+static bool any_needs_link(const struct transition *t)
+{
+	for (uint32_t sw = 0; t->is_rising && sw < t->n; sw++)
+		if (needs_link(t, sw))
+			return true;
+	return false;
+}
+
 /* The earliest stage in which an entry may be written. */
 static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint32_t sw,
 			 uint32_t last_good)
@@ -232,6 +256,8 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 	const struct hop *hops = column->hops;
 	uint32_t least = column->loses && !hops[sw].arrives[1] ? last_good + 1 : 1, n = 0;
 
+	if (needs_link(t, sw))
+		least = MAX(least, LINKED_STAGES);
 	for (uint32_t to = hops[sw].to[1]; to != FABRIC_NONE && n++ < t->n; to = hops[to].to[1])
 		if (waits_for(column, sw, to))
 			least = MAX(least, stage[to] + 1);
@@ -286,8 +312,28 @@ static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid,
 
 		if (stage[sw] > 1)
 			g_array_append_val(t->late, late);
-		t->n_stages = MAX(t->n_stages, stage[sw]);
+		if (stage[sw] < LINKED_STAGES)
+			t->n_stages = MAX(t->n_stages, stage[sw]);
+		else
+			t->n_linked = MAX(t->n_linked, stage[sw] - LINKED_STAGES + 1);
 	}
+}
+
+/* For LIDs of a block; others there may have other stages. */
+static void note_block(struct transition *t, const uint32_t *stage, uint32_t block, uint64_t lids)
+{
+	if (lids == UINT64_MAX) {
+		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
+		return;
+	}
+	for (; lids; lids &= lids - 1)
+		note_late(t, stage, block * PER_BLOCK + __builtin_ctzll(lids), 1);
+}
+
+/* The number of a stage, from 1, when all are known. */
+static uint32_t stage_number(const struct transition *t, uint32_t stage)
+{
+	return stage < LINKED_STAGES ? stage : stage - LINKED_STAGES + t->n_stages + 1;
 }
 
 /* ---- order of entries examined in one pass ---- */
@@ -365,11 +411,25 @@ static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint
 	}
 }
 
+/* LIDs with entries that wait for links, which should not delay those of the others. */
+static uint64_t find_linked(struct transition *t, uint32_t block, uint64_t lids)
+{
+	uint64_t linked = 0;
+
+	for (; t->is_rising && lids && !is_too_much(t, PER_BLOCK); lids &= lids - 1) {
+		load(t, block * PER_BLOCK + __builtin_ctzll(lids));
+		linked |= any_needs_link(t) ? lids & -lids : 0;
+	}
+	return linked;
+}
+
 static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
 {
-	if (find_stages(t, block, lids, stage)) {
-		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
-		return;
+	uint64_t linked = find_linked(t, block, lids);
+
+	if (find_stages(t, block, lids & ~linked, stage)) {
+		note_block(t, stage, block, linked ? lids & ~linked : UINT64_MAX);
+		lids = linked;
 	}
 	for (; lids; lids &= lids - 1) {
 		unsigned int bit = __builtin_ctzll(lids);
@@ -676,7 +736,7 @@ static bool find_hazards(struct transition *t, bool ordered)
 
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		load(t, lid);
-		if (t->column.may_loop || t->column.loses)
+		if (t->column.may_loop || t->column.loses || any_needs_link(t))
 			bits_put(t->ordered, lid, true);
 		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
 	}
@@ -768,7 +828,7 @@ static void keep_late(const struct transition *t, struct route_stages *stages,
 	for (uint32_t i = 0; i < t->late->len; i++) {
 		const struct late *late = &g_array_index(t->late, struct late, i);
 
-		if (late->stage > number)
+		if (stage_number(t, late->stage) > number)
 			memcpy(own_row(t, stages, stage, late->sw) + late->lid,
 			       before[late->sw] + late->lid, late->n);
 	}
@@ -786,7 +846,7 @@ static uint32_t count_ordered(const struct transition *t)
 static struct route_stages *make_stages(const struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
-	uint32_t first;
+	uint32_t first, n = t->n_stages + t->n_linked;
 
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
@@ -794,7 +854,8 @@ static struct route_stages *make_stages(const struct transition *t)
 	stages->n_ordered = count_ordered(t);
 	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
-	stages->n = first + t->n_stages;
+	stages->n = first + n;
+	stages->first_linked = first + t->n_stages;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
 	for (uint32_t i = 0; i < stages->n; i++) {
 		const uint8_t *const *rows = t->tables[i < first ? 0 : 1];
@@ -803,9 +864,31 @@ static struct route_stages *make_stages(const struct transition *t)
 	}
 	if (first)
 		discard(t, stages);
-	for (uint32_t i = 1; i <= t->n_stages; i++)
+	for (uint32_t i = 1; i <= n; i++)
 		keep_late(t, stages, first ? stages->rows[0] : t->tables[0], first + i - 1, i);
 	return stages;
+}
+
+static bool is_coming_up(const struct fabric *fabric, uint32_t port)
+{
+	uint8_t state = fabric->ports[port].info.port_state;
+
+	return state == IBA_PORT_INIT || state == IBA_PORT_ARMED;
+}
+
+static void find_rising(struct transition *t)
+{
+	for (uint32_t c = 0; c < t->channels->n; c++) {
+		uint32_t port = fabric_switch_port(t->fabric, t->channels->from[c],
+						   t->graph->links[c]);
+
+		if (!is_coming_up(t->fabric, port) &&
+		    !is_coming_up(t->fabric, t->fabric->ports[port].peer))
+			continue;
+		if (!t->is_rising)
+			t->is_rising = g_new0(bool, t->channels->n);
+		t->is_rising[c] = true;
+	}
 }
 
 static void transition_init(struct transition *t, const struct fabric *fabric,
@@ -836,6 +919,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
 	t->senders = g_new0(uint32_t, n + 1);
+	find_rising(t);
 	find_changes(t);
 }
 
@@ -855,6 +939,7 @@ static void transition_clear(struct transition *t)
 	g_array_unref(t->steps);
 	g_array_unref(t->waits);
 	g_free(t->senders);
+	g_free(t->is_rising);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		acyclic_free(t->lane[vl]);
 }

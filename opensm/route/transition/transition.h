@@ -11,6 +11,7 @@
 struct route_stages {
 	uint32_t n;		     /* at least 1 */
 	const uint8_t *const **rows; /* [stage][switch]: the last are those of the routing */
+	uint32_t first_linked; /* from this one on, entries lead over links that must be up; or n */
 	uint32_t n_ordered;   /* LIDs that would loop or lose packets if written at once */
 	uint32_t n_discarded; /* LIDs with entries that discard first, against loops */
 	bool budget_exceeded; /* the limit of work was reached */
@@ -26,7 +27,8 @@ struct route_stages {
  *
  * - no LID loops, if it loops neither in what is held nor in the routing;
  * - no packet is lost that both deliver, except to LIDs that are discarded first, by_entries, and
- *   if only_loops;
+ *   if only_loops; not even on links that are coming up, if stages from first_linked on are written
+ *   when these are ACTIVE;
  * - no channels depend on each other in a cycle, if they do not in what is held and in the routing;
  *   for packets with the SLs and lanes of the routing, see lane_changes.h for others.
  *

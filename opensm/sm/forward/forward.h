@@ -13,7 +13,8 @@ void program_free(struct program *program);
 void program_see(struct sm *sm, struct routing *held);
 struct held *program_held(struct sm *sm); /* what switches hold, as far as known; or NULL */
 /* The stages in which the routing is written; takes ownership of both, which may be NULL. */
-void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held);
+void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held,
+			 bool maps_first);
 
 /* ---- multicast.c ---- */
 struct multicast *multicast_new(void);

@@ -14,6 +14,9 @@
  * the last stage: a dead switch must not keep others from new routes, and entries that stay the
  * same there do no harm.
  *
+ * Stages that need SL2VL tables, or links that are coming up, are written by later steps, when
+ * these are ready.
+ *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
  * was found to hold a row is not compared with it again, until something is known of its table that
  * was not known then.
@@ -34,6 +37,13 @@
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 #define PER_VISIT 4 /* blocks: as many as an SMA is sent at a time */
 
+/* Steps of a sweep that write forwarding tables. */
+enum program_when {
+	PROGRAM_FIRST,
+	PROGRAM_MAPPED, /* SL2VL tables are as the routes need them */
+	PROGRAM_LAST,	/* links are ACTIVE */
+};
+
 enum progress {
 	TO_DO,
 	NOW, /* in this round and the next */
@@ -46,6 +56,7 @@ struct program {
 	struct route_stages *stages;	/* NULL: the routing is written at once */
 	struct held *held;		/* the tables at the start of the stages */
 	uint32_t stage;			/* that is being written */
+	bool maps_first;		/* SL2VL tables have to be written before the stages */
 	bool *failed;	   /* [switch]: it did not accept its part of an earlier stage; or NULL */
 	uint8_t *progress; /* enum progress of each switch */
 	uint32_t to_do;
@@ -59,7 +70,8 @@ struct program *program_new(void (*written)(struct sm *sm))
 	return program;
 }
 
-void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held)
+void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held,
+			 bool maps_first)
 {
 	struct program *program = sm->program;
 
@@ -69,6 +81,7 @@ void program_take_stages(struct sm *sm, struct route_stages *stages, struct held
 	program->stages = stages;
 	program->held = held;
 	program->stage = 0;
+	program->maps_first = maps_first;
 }
 
 struct held *program_held(struct sm *sm)
@@ -427,6 +440,17 @@ static bool note_rows(struct sm *sm)
 	return all_equal;
 }
 
+/* Whether what is to be written now, has to wait for a later step of the sweep. */
+static bool is_too_early(const struct program *program, enum program_when when)
+{
+	const struct route_stages *stages = program->stages;
+
+	if (!stages || when == PROGRAM_LAST)
+		return false;
+	return program->stage >= stages->first_linked ||
+	       (program->maps_first && when == PROGRAM_FIRST);
+}
+
 /* False if the current stage was the last. */
 static bool next_stage(struct sm *sm)
 {
@@ -440,7 +464,7 @@ static bool next_stage(struct sm *sm)
 		program->failed[i] |= table_differs(sm, sm_switch(sm, i), i);
 	if (++program->stage < program->stages->n)
 		return true;
-	program_take_stages(sm, NULL, NULL);
+	program_take_stages(sm, NULL, NULL, false);
 	return false;
 }
 
@@ -482,11 +506,13 @@ static void take_what_is_held(struct sm *sm)
 	}
 }
 
-enum step_result step_program(struct sm *sm)
+static enum step_result program_when(struct sm *sm, enum program_when when)
 {
 	struct program *program = sm->program;
 	enum round round = sm->sweep.round % ROUNDS;
 
+	if (is_too_early(program, when) || (when != PROGRAM_FIRST && !program->stages))
+		return STEP_NEXT;
 	if (!sm->sweep.round) {
 		take_what_is_held(sm);
 		begin(sm);
@@ -497,8 +523,11 @@ enum step_result step_program(struct sm *sm)
 		sm->sweep.round--; /* a retry of a Set of this stage would undo the next */
 		return STEP_LATER;
 	}
-	while (round == FIRST && !program->to_do && next_stage(sm))
+	while (round == FIRST && !program->to_do && next_stage(sm)) {
+		if (is_too_early(program, when))
+			return STEP_NEXT;
 		begin(sm);
+	}
 	if (round == FIRST && !program->to_do) {
 		program->written(sm);
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
@@ -511,4 +540,19 @@ enum step_result step_program(struct sm *sm)
 	builder_reach_changed(sm->builder);
 	run_round(sm, round);
 	return STEP_AGAIN;
+}
+
+enum step_result step_program(struct sm *sm)
+{
+	return program_when(sm, PROGRAM_FIRST);
+}
+
+enum step_result step_program_mapped(struct sm *sm)
+{
+	return program_when(sm, PROGRAM_MAPPED);
+}
+
+enum step_result step_program_linked(struct sm *sm)
+{
+	return program_when(sm, PROGRAM_LAST);
 }
