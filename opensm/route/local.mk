@@ -66,6 +66,7 @@ libroute_a_SOURCES = \
 	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
 	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
 	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \
+	opensm/route/transition/lane_mixtures.c \
 	opensm/route/transition/transition.c opensm/route/transition/transition.h \
 	opensm/route/value/base.h \
 	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \

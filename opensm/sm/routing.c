@@ -18,6 +18,7 @@
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
 #include "route/transition/transition.h"
+#include "route/value/base.h"
 #include "route/value/fingerprint.h"
 #include "route/value/lanes.h"
 #include "sm/discover/discover.h"
@@ -57,6 +58,7 @@ struct routes {
 	char *exposed;			     /* as in struct subnet */
 	bool exposed_lasts;		     /* for longer than the sweep that made the change */
 	bool cyclic; /* switches may hold parts of routes that had a credit loop */
+	bool mapping; /* SL2VL tables may be partly those of the routing before */
 	bool only_switches;
 	char *told_note, *told_unknown; /* what was last logged of routes and files */
 	char **small_tables;		/* as of small_tables_tell(), as last logged */
@@ -94,6 +96,7 @@ struct route_job {
 	char *exposed;	    /* for people: which part of the change may deadlock; NULL: none */
 	bool exposed_lasts; /* until hosts query again, longer than tables are written */
 	bool maps_first; /* SL2VL tables change, which are written before forwarding tables */
+	bool mapping;	 /* as in struct routes */
 	enum route_way way;
 	struct route_verdict verdict;
 	GString *failures; /* of engines tried before */
@@ -492,33 +495,64 @@ static void go_by_silent(struct route_job *job)
 	job->routing = fixed;
 }
 
-static void plan_stages(struct route_job *job)
+/* What switches hold by the old routing, as rows of the new one; NULL elements: nothing. */
+static GPtrArray *rows_of_old(const struct route_job *job)
 {
-	struct route_stages *stages;
+	const struct routing *old = job->old, *routing = job->routing;
+	g_autofree uint32_t *was = route_places(routing->fabric, old->fabric);
+	GPtrArray *rows = g_ptr_array_new_with_free_func(g_free);
 
-	if (!job->routing || !job->tables)
-		return;
-	stages = route_stages_new(job->fabric, held_rows(job->tables, job->routing->n_blocks),
-				  job->cyclic, job->routing, &job->verdict, ROUTE_STAGES_WORK);
-	if (stages->n > 1 || stages->first_linked < stages->n || job->maps_first) {
-		job->stages = stages;
-		return;
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
+		uint8_t *row = was[sw] == FABRIC_NONE ? NULL : g_malloc(routing->top + 1u);
+
+		for (uint32_t lid = 0; row && lid <= routing->top; lid++)
+			row[lid] = routing_port(old, was[sw], lid);
+		g_ptr_array_add(rows, row);
 	}
-	route_stages_free(stages);
-	g_clear_pointer(&job->tables, held_free);
+	return rows;
 }
 
 /* Deadlocks that no stages avoid. */
-static void find_exposed(struct route_job *job)
+static void find_exposed(struct route_job *job, const struct lane_changes *changes)
+{
+	g_autoptr(GPtrArray) rows = NULL;
+	struct lane_change change = {
+		.old = job->old,
+		.new = job->routing,
+		.stages = job->stages,
+		.maps = changes->maps,
+	};
+
+	if (job->old && !job->tables)
+		rows = rows_of_old(job);
+	change.held = job->tables ? held_rows(job->tables, job->routing->n_blocks)
+		      : rows	  ? (const uint8_t *const *)rows->pdata
+				  : NULL;
+	if (!job->mapping && (changes->pairs || changes->maps || changes->entries) &&
+	    route_lanes_mix(&change, ROUTE_MIX_WORK))
+		return;
+	job->exposed = route_lane_changes_tell(changes, job->routing);
+	job->exposed_lasts = changes->pairs != 0;
+}
+
+static void plan_stages(struct route_job *job)
 {
 	struct lane_changes changes;
 
 	if (!job->routing)
 		return;
 	changes = route_lane_changes(job->old, job->routing);
-	job->maps_first = changes.maps != 0;
-	job->exposed = route_lane_changes_tell(&changes, job->routing);
-	job->exposed_lasts = changes.pairs != 0;
+	job->maps_first = changes.maps || job->mapping;
+	if (job->tables)
+		job->stages = route_stages_new(
+			job->fabric, held_rows(job->tables, job->routing->n_blocks), job->cyclic,
+			job->routing, &job->verdict, ROUTE_STAGES_WORK);
+	find_exposed(job, &changes);
+	if (!job->stages || job->stages->n > 1 || job->stages->first_linked < job->stages->n ||
+	    job->maps_first)
+		return;
+	g_clear_pointer(&job->stages, route_stages_free);
+	g_clear_pointer(&job->tables, held_free);
 }
 
 /* Runs on the sm actor again. */
@@ -556,7 +590,6 @@ static void run_job(struct message *message)
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
 	go_by_silent(job);
-	find_exposed(job);
 	plan_stages(job);
 	job->message.run = on_computed;
 	actor_post(job->sm->actor, &job->message);
@@ -624,6 +657,7 @@ enum step_result step_route(struct sm *sm)
 	job->old = sm->routing ? routing_ref(routing_made(sm->routing)) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);
 	job->cyclic = sm->routes->cyclic;
+	job->mapping = sm->routes->mapping;
 	job->anew = sm->routes->anew;
 	job->attempts = engines_to_try(sm);
 	job->failures = g_string_new(NULL);
@@ -692,7 +726,7 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 	g_autofree char *discards = NULL;
 	const char *why;
 
-	if (!stages)
+	if (!stages || stages->n < 2)
 		return;
 	why = stages->budget_exceeded ? "a better order would take too long to find"
 				      : "old and new paths together have a credit loop";
@@ -795,6 +829,7 @@ static void take_routing(struct sm *sm, struct route_job *job)
 	partitions_unref(sm->routes->minded);
 	sm->routes->minded = g_steal_pointer(&job->partitions);
 	sm->routes->cyclic |= !job->verdict.acyclic;
+	sm->routes->mapping |= job->maps_first;
 	sm->routes->anew = false;
 }
 
@@ -866,6 +901,8 @@ enum step_result step_publish(struct sm *sm)
 	if (keep_path_sls(sm))
 		return STEP_LATER;
 	freeze_again(sm);
+	if (sm->sweep.kind != SWEEP_KIND_POLICY) /* which writes no such tables */
+		sm->routes->mapping = false;
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
 	subnet->qos = sm->qos && sm->options->qos ? qos_paths_ref(sm->qos) : NULL;
 	subnet->prefix_routes = slot_take(&sm->context->prefix_routes);

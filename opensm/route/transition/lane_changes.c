@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "route/graph/graph.h"
 #include "route/value/lanes.h"
 
 static uint64_t guid_of(const struct routing *routing, uint32_t sw)
@@ -77,15 +78,36 @@ static bool same_vls(const struct route_lanes *a, const struct route_lanes *b, u
 	return true;
 }
 
-/* For one switch, at ports that it had before. */
-static bool same_turns(const struct route_turns *a, uint32_t sw_a, const struct route_turns *b,
-		       uint32_t sw_b)
+/* The switch across a port, by its GUID; 0: there is none. */
+static uint64_t across(const struct routing *routing, uint32_t sw, unsigned int port)
 {
-	uint16_t width = a->width[sw_a];
+	uint32_t to = port ? route_switch_across(routing->fabric,
+						 fabric_switch_port(routing->fabric, sw, port))
+			   : FABRIC_NONE;
 
-	return width == b->width[sw_b] &&
-	       !memcmp(a->rows + a->first[sw_a], b->rows + b->first[sw_b],
-		       (size_t)width * width * sizeof(*a->rows));
+	return to == FABRIC_NONE ? 0 : guid_of(routing, to);
+}
+
+/* For one switch: turns between cables that were there before, or from its hosts and itself. */
+static bool same_turns(const struct routing *old, uint32_t was, const struct routing *new,
+		       uint32_t sw)
+{
+	const struct route_turns *a = old->lanes->turns, *b = new->lanes->turns;
+	uint16_t width = a->width[was], sls = old->lanes->sls & new->lanes->sls;
+
+	if (width != b->width[sw])
+		return false;
+	for (unsigned int out = 1; out < width; out++) {
+		uint64_t to = across(new, sw, out);
+
+		for (unsigned int in = 0; to && to == across(old, was, out) && in < width; in++)
+			for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+				if (sls >> sl & 1 && across(new, sw, in) == across(old, was, in) &&
+				    route_lanes_vl(old->lanes, was, in, out, sl) !=
+					    route_lanes_vl(new->lanes, sw, in, out, sl))
+					return false;
+	}
+	return true;
 }
 
 static bool same_maps(const struct routing *old, uint32_t was, const struct routing *new,
@@ -96,7 +118,7 @@ static bool same_maps(const struct routing *old, uint32_t was, const struct rout
 
 	if (!a || !a->turns != !b->turns)
 		return false;
-	return a->turns ? same_turns(a->turns, was, b->turns, sw)
+	return a->turns ? same_turns(old, was, new, sw)
 			: same_vls(a, b, routing_sl_to_vl(new, vl));
 }
 
@@ -129,6 +151,7 @@ struct lane_changes route_lane_changes(const struct routing *old, const struct r
 	was = find_live(old, new);
 	changes.pairs = count_pairs(old, new, was);
 	changes.maps = count_maps(old, new, was);
+	changes.entries = routing_has_turns(new);
 	return changes;
 }
 
@@ -140,8 +163,12 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 		return g_strdup_printf("a change to routes of %s may deadlock during the change: "
 				       "hosts use the virtual lanes of the routes before",
 				       new->engine->name);
-	if (!changes->pairs && !changes->maps)
+	if (!changes->pairs && !changes->maps && !changes->entries)
 		return NULL;
+	if (!changes->pairs && !changes->maps)
+		return g_strdup_printf("a change to routes of %s may deadlock during the change: "
+				       "old and new entries together have a credit loop",
+				       new->engine->name);
 	if (changes->pairs)
 		pairs = g_strdup_printf("%" PRIu64 " pairs of switches get another SL",
 					changes->pairs);

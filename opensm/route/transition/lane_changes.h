@@ -10,12 +10,13 @@
 #ifndef ROUTE_TRANSITION_LANE_CHANGES_H
 #define ROUTE_TRANSITION_LANE_CHANGES_H
 
-#include "route/engine.h"
+#include "route/transition/transition.h"
 
 struct lane_changes {
 	uint64_t pairs; /* of switches that had a path, and now have another SL or none */
 	uint32_t maps;	/* switches whose SLtoVLMappingTables change for the SLs in use */
 	bool given_up;	/* the old routing has lanes, the new one has none */
+	bool entries;	/* entries change, and lanes depend on turns: no stages mind that */
 };
 
 /*
@@ -23,6 +24,20 @@ struct lane_changes {
  * change, which is always so if neither has lanes.
  */
 struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new);
+
+struct lane_change {
+	const struct routing *old, *new;
+	const uint8_t *const *held;	   /* [switch]: what it holds; a row may be NULL */
+	const struct route_stages *stages; /* NULL: all at once */
+	bool maps; /* SLtoVLMappingTables change, before the first stage */
+};
+
+/*
+ * lane_mixtures.c: whether packets with the SLs of old and new routing close no loop in any mixture
+ * of entries and maps on the way. False also if that takes more work: visits of a channel.
+ */
+#define ROUTE_MIX_WORK (UINT64_C(1) << 24)
+bool route_lanes_mix(const struct lane_change *change, uint64_t work);
 
 /* For the operator; NULL if there are no changes. Newly allocated. */
 char *route_lane_changes_tell(const struct lane_changes *changes, const struct routing *new);
