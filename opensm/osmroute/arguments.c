@@ -7,9 +7,10 @@
 
 #include <string.h>
 
+#include "osmroute/hosted.h"
 #include "osmroute/outage.h"
 #include "osmroute/tables.h"
-#include "route/engine.h"
+#include "route/registry.h"
 
 #define THREADS_MAX 256
 #define COUNT_MAX 1000000
@@ -38,6 +39,12 @@ static const enum option_id shared_ids[] = {
 	OPTION_max_reverse_hops,
 };
 
+/* An engine that was named, which may be that of a plug-in that is named later. */
+struct wanted {
+	const char *flag;
+	char *name; /* NULL: tables_engine */
+};
+
 /* State while the command line is read. */
 struct reader {
 	struct arguments *arguments;
@@ -45,7 +52,8 @@ struct reader {
 	gint64 seed;
 	gdouble lose_percent;
 	gboolean json, version;
-	char **rest;
+	GArray *wanted; /* struct wanted */
+	char **plugins, **rest;
 	GArray *entries; /* GOptionEntry, terminated by zeros */
 };
 
@@ -60,44 +68,40 @@ static bool G_GNUC_PRINTF(2, 3) wrong(GError **error, const char *format, ...)
 	return false;
 }
 
-static char *engine_names(void)
+static char *engine_names(const struct arguments *arguments)
 {
-	const struct route_engine *const *engines = route_engines();
+	g_autoptr(GPtrArray) engines = route_registry_engines(hosted_registry(arguments->hosted));
 	GString *names = g_string_new(NULL);
 
-	for (unsigned int i = 0; engines[i]; i++)
-		g_string_append_printf(names, "%s%s", i ? ", " : "", engines[i]->name);
+	for (guint i = 0; i < engines->len; i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "",
+				       ((const struct route_engine *)engines->pdata[i])->name);
 	return g_string_free(names, FALSE);
 }
 
 /* ---- options ---- */
 
-static void add_engine(struct reader *reader, const struct route_engine *engine)
+static void want_engine(struct reader *reader, const char *flag, const char *name)
 {
-	if (!g_ptr_array_find(reader->arguments->engines, engine, NULL))
-		g_ptr_array_add(reader->arguments->engines, (gpointer)engine);
+	const struct wanted wanted = {flag, g_strdup(name)};
+
+	g_array_append_val(reader->wanted, wanted);
+}
+
+static void wanted_clear(void *data)
+{
+	g_free(((struct wanted *)data)->name);
 }
 
 /* -R as in the daemon, but without its fallback. */
 static gboolean take_engines(const char *name, const char *value, void *data, GError **error)
 {
-	struct reader *reader = data;
 	g_auto(GStrv) names = g_strsplit_set(value, ", ", -1);
 
-	for (unsigned int i = 0; names[i]; i++) {
-		const struct route_engine *engine = route_find(names[i]);
-		g_autofree char *known = NULL, *shown = NULL;
-
-		if (!*names[i] || !strcmp(names[i], "no_fallback"))
-			continue;
-		if (!engine) {
-			known = engine_names();
-			shown = g_strescape(names[i], NULL);
-			return wrong(error, "%s: unknown engine '%s'; expected one of %s", name,
-				     shown, known);
-		}
-		add_engine(reader, engine);
-	}
+	(void)error;
+	for (unsigned int i = 0; names[i]; i++)
+		if (*names[i] && strcmp(names[i], "no_fallback") != 0)
+			want_engine(data, g_intern_string(name), names[i]);
 	return true;
 }
 
@@ -137,7 +141,7 @@ static bool set_option(struct reader *reader, enum option_id id, const char *val
 static gboolean take_tables(const char *name, const char *value, void *data, GError **error)
 {
 	(void)name;
-	add_engine(data, &tables_engine);
+	want_engine(data, NULL, NULL);
 	return set_option(data, OPTION_lfts_file, value, error);
 }
 
@@ -191,6 +195,10 @@ static void add_own(struct reader *reader)
 		 "engines to try, separated by commas or repeated; default: all", "NAMES"},
 		{"routing_engine", 0, 0, G_OPTION_ARG_CALLBACK, take_engines,
 		 "engines to try, as -R, under the name of opensm's option", "NAMES"},
+		{"plugin", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &reader->plugins,
+		 "evaluate the routing engines of a plug-in of opensm, too, as if OPTIONS were its "
+		 "event_plugin_options",
+		 "FILE[:OPTIONS]"},
 		{"tables", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, take_tables,
 		 "judge existing tables, in the format of opensm-lfts.dump or dump_lfts", "FILE"},
 		{"transition", 0, 0, G_OPTION_ARG_FILENAME, &a->transition,
@@ -266,14 +274,52 @@ static bool check(const struct reader *reader, GError **error)
 	return !reader->rest[1] || wrong(error, "expected only one topology");
 }
 
+static void add_engine(struct arguments *arguments, const struct route_engine *engine)
+{
+	if (!g_ptr_array_find(arguments->engines, engine, NULL))
+		g_ptr_array_add(arguments->engines, (gpointer)engine);
+}
+
+static bool find_wanted(struct arguments *arguments, const struct wanted *wanted, GError **error)
+{
+	const struct route_engine *engine = &tables_engine;
+	g_autofree char *known = NULL, *shown = NULL;
+
+	if (wanted->name)
+		engine = route_registry_find(hosted_registry(arguments->hosted), wanted->name);
+	if (engine) {
+		add_engine(arguments, engine);
+		return true;
+	}
+	known = engine_names(arguments);
+	shown = g_strescape(wanted->name, NULL);
+	return wrong(error, "%s: unknown engine '%s'; expected one of %s", wanted->flag, shown,
+		     known);
+}
+
+/* The engines that are named, or else all, those of plug-ins as well. */
+static bool find_engines(const struct reader *reader, GError **error)
+{
+	struct arguments *a = reader->arguments;
+	g_autoptr(GPtrArray) all = NULL;
+
+	for (char **plugin = reader->plugins; plugin && *plugin; plugin++)
+		if (!hosted_load(a->hosted, *plugin, error))
+			return false;
+	for (guint i = 0; i < reader->wanted->len; i++)
+		if (!find_wanted(a, &g_array_index(reader->wanted, struct wanted, i), error))
+			return false;
+	a->named = a->engines->len;
+	all = route_registry_engines(hosted_registry(a->hosted));
+	for (guint i = 0; !a->named && i < all->len; i++)
+		g_ptr_array_add(a->engines, all->pdata[i]);
+	return true;
+}
+
 static void take_over(struct reader *reader)
 {
 	struct arguments *a = reader->arguments;
-	const struct route_engine *const *engines = route_engines();
 
-	a->named = a->engines->len;
-	for (unsigned int i = 0; !a->named && engines[i]; i++)
-		g_ptr_array_add(a->engines, (gpointer)engines[i]);
 	a->topology = g_strdup(reader->rest ? reader->rest[0] : NULL);
 	a->json = reader->json;
 	a->version = reader->version;
@@ -298,7 +344,11 @@ bool arguments_parse(struct arguments *arguments, char **argv, GError **error)
 	g_auto(GStrv) copy = g_strdupv(argv);
 	bool good;
 
-	*arguments = (struct arguments){.options = options_new(), .engines = g_ptr_array_new()};
+	*arguments = (struct arguments){.options = options_new(),
+					.hosted = hosted_new(),
+					.engines = g_ptr_array_new()};
+	reader.wanted = g_array_new(FALSE, FALSE, sizeof(struct wanted));
+	g_array_set_clear_func(reader.wanted, wanted_clear);
 	reader.entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
 	add_own(&reader);
 	add_shared(&reader);
@@ -306,11 +356,14 @@ bool arguments_parse(struct arguments *arguments, char **argv, GError **error)
 	g_option_context_set_main_group(context, group);
 	g_option_context_set_summary(context, "Computes routes of an InfiniBand fabric offline "
 					      "and judges them.");
-	good = g_option_context_parse_strv(context, &copy, error) && check(&reader, error);
+	good = g_option_context_parse_strv(context, &copy, error) && check(&reader, error) &&
+	       find_engines(&reader, error);
 	if (good)
 		take_over(&reader);
 	g_option_context_free(context);
 	g_array_unref(reader.entries);
+	g_array_unref(reader.wanted);
+	g_strfreev(reader.plugins);
 	g_strfreev(reader.rest);
 	return good;
 }
@@ -319,6 +372,7 @@ void arguments_clear(struct arguments *arguments)
 {
 	options_unref(arguments->options);
 	g_ptr_array_unref(arguments->engines);
+	hosted_free(arguments->hosted);
 	g_free(arguments->topology);
 	g_free(arguments->dot);
 	g_free(arguments->lfts);

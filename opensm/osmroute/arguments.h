@@ -6,11 +6,13 @@
 #include "core/options.h"
 #include "osmroute/quality.h"
 
+struct hosted;
 struct route_engine;
 
 struct arguments {
 	char *topology; /* file or generator spec */
 	struct options *options; /* given options of the daemon, others at their default */
+	struct hosted *hosted;	 /* the plug-ins, whose engines end with them */
 	GPtrArray *engines;	 /* const struct route_engine, without repetition */
 	bool named;		 /* by the operator */
 	bool json, version;

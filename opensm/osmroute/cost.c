@@ -65,7 +65,7 @@ void cost_end(const struct cost_meter *meter, struct cost *cost)
 	cost->caller = now(CLOCK_THREAD_CPUTIME_ID) - meter->caller;
 	cost->all = now(CLOCK_PROCESS_CPUTIME_ID) - meter->all;
 	if (!meter->clock)
-		cost->seconds = cost->caller;
+		cost->seconds = cost->all;
 	cost->least = cost->seconds;
 	peak = meter->resident < 0 ? -1 : read_status("VmHWM");
 	cost->memory = peak < 0 ? -1 : MAX(peak - meter->resident, 0);

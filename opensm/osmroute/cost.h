@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct cost {
-	double seconds; /* processor time of this thread; wall clock if several threads work */
+	double seconds; /* processor time of all threads; wall clock if several work at once */
 	double least;	/* least of several such times, if the work was repeated */
 	/*
 	 * Processor time of this thread, which takes its share of parallel work: close to the wall

@@ -8,6 +8,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/cost.c opensm/osmroute/cost.h \
 	opensm/osmroute/draw.c opensm/osmroute/draw.h \
 	opensm/osmroute/grid.c opensm/osmroute/grid.h \
+	opensm/osmroute/hosted.c opensm/osmroute/hosted.h \
 	opensm/osmroute/judge.c opensm/osmroute/judge.h \
 	opensm/osmroute/judgement.c opensm/osmroute/judgement.h \
 	opensm/osmroute/layout.c opensm/osmroute/layout.h \
@@ -25,7 +26,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h \
 	opensm/osmroute/shade.c opensm/osmroute/shade.h \
 	opensm/osmroute/tables.c opensm/osmroute/tables.h
-LIBS_OSMROUTE = libosmroute.a libperf.a $(LIBS_SUBNET) $(JSON_LIBS)
+LIBS_OSMROUTE = libosmroute.a libplugin.a libperf.a $(LIBS_SUBNET) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute
 opensm_osmroute_osmroute_SOURCES = opensm/osmroute/main.c

@@ -243,6 +243,44 @@ def test_transition(directory):
           ['engines'][0])
 
 
+def plugin(name, options=''):
+    return ('--plugin', os.path.join(BUILD, 'tests/plugin', name) + options)
+
+
+def test_plugin():
+    """Engines of plug-ins are evaluated by the same proofs as those built in."""
+    found = report(*plugin('torus_dor.so'), '-R', 'torus_dor,dor', '--lose', '1', 'torus:4x4x4')
+    ours, other = found['engines']
+    check('a plug-in routes a torus', ours['engine'] == 'torus_dor' and ours['right'] and
+          not ours['credit_loops'] and other['credit_loops'], found)
+    check('by shortest paths', (ours['hops_mean'], ours['hops_max']) ==
+          (other['hops_mean'], other['hops_max']), found)
+    check('its time is measured', ours['engine_cost']['seconds'] > 0, ours)
+    check('a cable is missing', all('a cable is missing' in loss['refused']
+                                    for loss in ours['losses']), ours['losses'])
+    every = report(*plugin('torus_dor.so'), 'torus:3x3')['engines']
+    check('by default beside all others', len(every) > 8 and every[-1]['engine'] == 'torus_dor',
+          every)
+    for lie, code, text in (('honest', 0, r' right\n'), ('loop', 2, r'\nliar: LID \d+: loop: '),
+                            ('hole', 2, r'\nliar: LID \d+: '), ('promise', 2, r'\nliar: '),
+                            ('bogus', 2, 'liar: plug-in liar: there is no such lie: ')):
+        result = run(*plugin('liar.so', f':do {lie}'), '-R', 'liar', 'torus:4x4')
+        check(f'lie: {lie}', result.returncode == code and re.search(text, result.stdout), result)
+    for name, text in (('wrong0.so', 'it exports no osm_plugin_v1'),
+                       ('wrong1.so', 'written for the classic OpenSM'),
+                       ('odd.so', 'it has no routing engine'),
+                       ('none.so', 'No such file'),
+                       ('odd.so:odd log 1 null',
+                        r'(?s)line 0.*told to fail.*create\(\) has failed')):
+        result = run(*plugin(name), 'torus:4x4')
+        check(f'plug-in {name}', result.returncode == 1 and not result.stdout and
+              re.search('osmroute: --plugin: .*/tests/plugin/', result.stderr) and
+              re.search(text, result.stderr), result)
+    result = run(*plugin('liar.so'), *plugin('liar.so'), 'torus:4x4')
+    check('a name that is taken', result.returncode == 1 and
+          'its routing engine liar cannot be used' in result.stderr, result)
+
+
 def test_errors(directory):
     garbage = os.path.join(directory, 'garbage')
     with open(garbage, 'wb') as file:
@@ -382,6 +420,7 @@ def main():
         test_svg(directory)
         test_files(directory)
         test_transition(directory)
+        test_plugin()
         test_errors(directory)
         test_odd_fabrics(directory)
     test_manual()
