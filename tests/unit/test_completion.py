@@ -150,6 +150,11 @@ def ask_tools(bash):
              lambda got: got == ['--follow'])
     bash.ask('more of them', ['opensmctl', 'events', '--follow', '--'],
              lambda got: got == ['--follow', '--json', '--since', '--kind'])
+    bash.ask('plug-ins', ['opensmctl', 'plugins', 'st'], lambda got: got == ['start', 'stop'])
+    bash.ask('their names', ['fake/opensmctl', '-j', '-s', 'x', 'plugins', 'stop', 'o'],
+             lambda got: got == ['odd'])
+    bash.ask('without a daemon', ['opensmctl', '-s', 'some-file', 'plugins', 'stop', 'o'],
+             lambda got: got == [])
     bash.ask('a socket', ['opensmctl', '-s', 'some-f'], lambda got: got == ['some-file'])
     bash.ask('shapes', ['osmroute', 'tor'], lambda got: got == ['torus:'])
     bash.ask('a topology', ['osmsim', 'some-f'], lambda got: got == ['some-file'])
@@ -170,6 +175,16 @@ def ask_ssa(bash):
     bash.ask('its configuration', ['opensm-ssa', '-c', 'some-f'], lambda got: got == ['some-file'])
 
 
+def make_fake(directory):
+    """An opensmctl whose daemon has plug-ins."""
+    path = os.path.join(directory, 'fake', 'opensmctl')
+    os.mkdir(os.path.dirname(path))
+    with open(path, 'w') as file:
+        file.write('#!/bin/sh\n[ "$*" = "-s x plugins" ] && printf \'%s\\n\' '
+                   '"odd: running, odd 1.2" "./lib.so: failed"\n')
+    os.chmod(path, 0o755)
+
+
 def main():
     if not os.path.exists(LIBRARY):
         print('SKIP: bash-completion is not installed')
@@ -177,6 +192,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-completion.') as directory:
         with open(os.path.join(directory, 'some-file'), 'w'):
             pass
+        make_fake(directory)
         programs = os.path.join(directory, 'programs')
         os.mkdir(programs)
         has_ssa = all(os.path.exists(os.path.join(BUILD, path)) for path in SSA_TOOLS.values())
