@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What a developer of plug-ins installs is enough, and true: the example of opensm-plugin(3)
-compiles by pkg-config against an installed tree, and the page names all that the header has."""
+"""What a developer of plug-ins installs is enough, and true: the examples of opensm-plugin(3)
+compile by pkg-config against an installed tree and do their work in a daemon, and the page names
+all that the header has."""
 
 import ctypes
 import os
@@ -17,6 +18,8 @@ sys.dont_write_bytecode = True
 import layout  # noqa: E402 (after the switch above: the source tree may be read-only)
 
 BUILD = os.environ.get('top_builddir', '.')
+OPENSM = os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
+OSMROUTE = os.path.abspath(os.path.join(BUILD, 'opensm', 'osmroute', 'osmroute'))
 PARTS = ('install-pkgincludeHEADERS', 'install-pkgconfigDATA', 'install-man3')
 WARNINGS = ('-Wall', '-Wextra', '-Werror')
 NAMED = ('osm_event_id', 'osm_part')  # enums of which the page lists all values
@@ -58,28 +61,59 @@ def pkg_config(root, *words):
     return run('pkg-config', *words, 'opensm-plugin', env=env)
 
 
-def example(page):
-    """The program of the page, without what is for troff."""
-    text = re.search(r'^\.Sh EXAMPLE\n.*?^\.Bd -literal\n(.*?)^\.Ed\n', page, flags=re.S | re.M)[1]
+def example(page, section):
+    """The program of that section, without what is for troff."""
+    text = re.search(rf'^\.Sh {section}\n(.*?)(?=^\.Sh )', page, flags=re.S | re.M)[1]
+    text = re.search(r'^\.Bd -literal\n(.*?)^\.Ed\n', text, flags=re.S | re.M)[1]
     return re.sub(r'^\\&', '', text, flags=re.M).replace('\\e', '\\')
 
 
-def build(root, page):
+def compile_example(root, page, section, name):
     """The file of the example."""
-    source, made = os.path.join(root, 'narrow.c'), os.path.join(root, 'libnarrow.so')
+    source, made = os.path.join(root, f'{name}.c'), os.path.join(root, f'lib{name}.so')
     with open(source, 'w', encoding='utf-8') as file:
-        file.write(example(page))
+        file.write(example(page, section))
     code, flags = pkg_config(root, '--cflags')
     check('pkg-config knows the flags', code == 0 and root in flags, flags)
     compiler = shlex.split(os.environ.get('CC') or 'cc')
     code, said = run(*compiler, *WARNINGS, '-std=c11', '-shared', '-fPIC', *shlex.split(flags),
                      '-o', made, source)
-    check('the example compiles', code == 0, said)
+    check(f'the example {name} compiles', code == 0, said)
+    return made
+
+
+def build(root, page):
+    """The files of the examples."""
     if shutil.which('c++'):
         code, said = run('c++', *WARNINGS, '-fsyntax-only', '-x', 'c++',
                          find(root, 'plugin.h'))
         check('C++ understands the header', code == 0, said)
-    return made
+    return (compile_example(root, page, 'EXAMPLE', 'narrow'),
+            compile_example(root, page, 'ROUTING ENGINES', 'fewest'))
+
+
+def evaluate(fewest):
+    code, said = run(OSMROUTE, '--plugin', fewest, '-R', 'fewest', 'dragonfly:4:2:2')
+    check('osmroute evaluates the engine', code == 0 and re.search(r'^fewest .* right$', said,
+                                                                   re.M), said)
+
+
+def load(root, narrow, fewest, process):
+    """A daemon on a simulated fabric with both."""
+    where = f'process {process}'
+    conf, log = os.path.join(root, 'conf'), os.path.join(root, 'log')
+    with open(conf, 'w', encoding='utf-8') as file:
+        file.write(f'event_plugin_name {narrow},{fewest}\nevent_plugin_process {process}\n'
+                   'routing_engine fewest\n')
+    code, said = run(OPENSM, '-F', conf, '--sim', 'dragonfly:4:2:2', '--once', '-e', '-f', log,
+                     env=dict(os.environ, OSM_CACHE_DIR=root), timeout=60)
+    written = read(log)
+    check(f'{where}: a start', code == 0, said + written)
+    for plugin, title in ((narrow, 'narrow'), (fewest, 'fewest')):
+        check(f'{where}: {title} is loaded',
+              f'plug-in {plugin}: {title} 1.0 is loaded' in written, written)
+    check(f'{where}: its routes are used', re.search(r'fewest tables configured', written),
+          written)
 
 
 def look(made):
@@ -118,7 +152,11 @@ def main():
             page = read(find(root, 'opensm-plugin.3'))
             code, said = pkg_config(root, '--variable=plugindir')
             check('the directory of plug-ins', said.strip().endswith('/opensm/plugins'), said)
-            look(build(root, page))
+            narrow, fewest = build(root, page)
+            look(narrow)
+            evaluate(fewest)
+            for process in ('FALSE', 'TRUE'):
+                load(root, narrow, fewest, process)
             names(page, read(find(root, 'plugin.h')))
     print(f'{1 if not FAILED else 0} passed, {len(FAILED)} failed')
     return 1 if FAILED else 0
