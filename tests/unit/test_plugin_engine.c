@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routing engines of plug-ins. The test is the host of tests/plugin/liar.so and torus_dor.so, each
- * on a thread of its own: every lie is refused by the engine or by the verifier, and named; one
+ * Routing engines of plug-ins. The test is the host of those of tests/plugin, each on a thread of
+ * its own: every lie is refused by the engine or by the verifier, and named; one
  * that does not return is given up on and comes back later; and good tables are as good as our own.
  */
 #include <check.h>
@@ -312,31 +312,38 @@ static const struct {
 	{"torus:5x3x3:1", 0, true},  {"torus:8x6:2", 0, false}, {"torus:7:2", 1, false},
 };
 
-START_TEST(test_torus)
+static void check_torus(const char *name, int i)
 {
-	struct fabric *fabric = make_fabric(tori[_i].spec, tori[_i].lmc);
+	struct fabric *fabric = make_fabric(tori[i].spec, tori[i].lmc);
 	g_autoptr(GError) error = NULL;
 	struct route_verdict verdict;
 	struct routing *routing, *dor;
 	struct bed bed;
 
-	bed_init(&bed, "torus_dor", "");
+	bed_init(&bed, name, "");
 	routing = route_compute(bed.route, fabric, &plain, &error);
-	ck_assert_msg(routing, "%s: %s", tori[_i].spec, error ? error->message : "");
-	ck_assert_msg(route_verify(fabric, routing, &verdict), "%s: %s", tori[_i].spec,
+	ck_assert_msg(routing, "%s: %s", tori[i].spec, error ? error->message : "");
+	ck_assert_msg(route_verify(fabric, routing, &verdict), "%s: %s", tori[i].spec,
 		      verdict.witness);
 	ck_assert(verdict.acyclic && !verdict.discarded);
 	ck_assert_uint_eq(routing->promises, ROUTE_DEADLOCK_FREE | ROUTE_SHORTEST);
 	ck_assert_uint_eq(routing->max_hops, verdict.max_hops);
 	route_verdict_clear(&verdict);
-	checker_accept(fabric, routing, tori[_i].spec);
+	checker_accept(fabric, routing, tori[i].spec);
 	dor = route_compute(route_find("dor"), fabric, &plain, NULL);
-	if (tori[_i].is_dor)
-		checker_same_tables(routing, dor, tori[_i].spec);
+	if (tori[i].is_dor)
+		checker_same_tables(routing, dor, tori[i].spec);
 	routing_unref(dor);
 	routing_unref(routing);
 	bed_clear(&bed);
 	fabric_unref(fabric);
+}
+
+/* With a VL for each SL, and with two that change by turns. */
+START_TEST(test_torus)
+{
+	check_torus("torus_dor", _i);
+	check_torus("torus_turns", _i);
 }
 END_TEST
 
@@ -349,7 +356,7 @@ START_TEST(test_no_torus)
 
 	bed_init(&bed, "torus_dor", "");
 	ck_assert_ptr_null(route_compute(bed.route, fabric, &plain, &error));
-	ck_assert_str_eq(error->message, "plug-in torus_dor: a cable is missing");
+	ck_assert_str_eq(error->message, "plug-in torus_dor: a cable or VL is missing");
 	bed_clear(&bed);
 	fabric_unref(fabric);
 }
