@@ -424,8 +424,8 @@ struct osm_host {
 	uint32_t abi;	     /* OSM_PLUGIN_ABI of the daemon */
 	const char *version; /* of the daemon, for messages */
 	const char *options; /* event_plugin_options as it is; never NULL */
-	/* The part of it from the name of this plug-in to that of the next one; all of it if the
-	 * name does not occur. */
+	/* The part of it between the name of this plug-in and that of the next one; all of it if
+	 * the name does not occur. */
 	const char *own_options;
 	void *data; /* private */
 

@@ -323,9 +323,10 @@ static const struct {
 static int route(void *context, const struct osm_route_input *in, struct osm_route_output *out)
 {
 	const char *blank = strrchr(in->options, ' ');
+	const char *word = blank ? blank + 1 : in->options;
 
-	for (unsigned int i = 0; blank && i < sizeof(lies) / sizeof(*lies); i++)
-		if (!strcmp(lies[i].name, blank + 1))
+	for (unsigned int i = 0; i < sizeof(lies) / sizeof(*lies); i++)
+		if (!strcmp(lies[i].name, word))
 			return lies[i].route(context, in, out);
 	snprintf(out->note, sizeof(out->note), "there is no such lie: %s", in->options);
 	return 1;
