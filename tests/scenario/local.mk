@@ -50,6 +50,7 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_main.sh \
 	tests/scenario/test_opensmctl.py \
 	tests/scenario/test_plugin_engines.py \
+	tests/scenario/test_plugin_groups.py \
 	tests/scenario/test_plugins.py \
 	tests/scenario/test_repeatable.py \
 	tests/scenario/test_route_inputs.py \
