@@ -180,6 +180,13 @@ check_PROGRAMS += tests/bench/congestion
 tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
 tests_bench_congestion_LDADD = libcc.a $(LIBS_ROUTECHECK) -lm
 
+# What plug-ins that misbehave cost sweeps and answers: make bench-plugins BENCH_FLAGS='--runs 9'.
+EXTRA_DIST += tests/bench/plugins.py
+bench-plugins: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/sa_client$(EXEEXT) tests/bench/count_mads.so tests/plugin/odd.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/plugins.py $(BENCH_FLAGS)
+.PHONY: bench-plugins
+
 # Snapshots for plug-ins: ms and MB on 39,366 hosts.
 check_PROGRAMS += tests/bench/snapshot
 tests_bench_snapshot_CFLAGS = $(TEST_CFLAGS)
