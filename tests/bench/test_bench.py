@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """bench.py still works: every phase of the built daemon on a small fabric, and every figure. So
-does ssa_storm.py: the Scalable SA gives a job the records that the SA gives, without asking it."""
+does ssa_storm.py: the Scalable SA gives a job the records that the SA gives, without asking it; and
+plugins.py."""
 
 import json
 import os
@@ -53,6 +54,14 @@ def storm():
     return ''
 
 
+def plugins():
+    """What is wrong with plugins.py: each daemon sweeps and answers."""
+    process = subprocess.run([os.path.join(HERE, 'plugins.py'), '--net', 'fattree:4', '--runs', '1',
+                              '--sweeps', '1', '--seconds', '0.2'], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, errors='replace')
+    return process.stdout if process.returncode or process.stdout.count('(1.00)') < 4 else ''
+
+
 def main():
     lab.ibsim.end_cleanly()
     simulators = [name for name in lab.SIMULATORS if not lab.SIMULATORS[name].missing()]
@@ -70,10 +79,10 @@ def main():
         else:
             passed += 1
     if 'osmsim' in simulators:
-        wrong = storm()
-        if wrong:
-            print(f'FAIL ssa_storm.py:\n{wrong}')
-        passed, failed = passed + (not wrong), failed + bool(wrong)
+        for script, wrong in (('ssa_storm.py', storm()), ('plugins.py', plugins())):
+            if wrong:
+                print(f'FAIL {script}:\n{wrong}')
+            passed, failed = passed + (not wrong), failed + bool(wrong)
     if len(results) != len(simulators):
         print('FAIL bench.py:\n' + output)
         failed += 1
