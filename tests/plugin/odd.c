@@ -124,6 +124,9 @@ static void *create(const struct osm_host *host)
 	}
 	if (after(host, "null")) {
 		host->log(host, OSM_LOG_ERROR, "it is told to fail");
+		if (odd->file)
+			fclose(odd->file);
+		free(odd);
 		return NULL;
 	}
 	odd->n_threads = (unsigned int)number(host, "flood", 0);
