@@ -76,7 +76,7 @@ def torus(process):
         for port in (('switch-0-0', '2'), ('switch-1-2', '4')):
             daemon.ask('sim', 'unlink', *port)
             daemon.routed_by('without a cable', 'updn')
-            check('why', 'ERR routing engine torus_dor: plug-in torus_dor: a cable is missing' in
+            check('why', 'torus_dor: plug-in torus_dor: a cable or VL is missing' in
                   daemon.read('log'), daemon.read('log')[-2000:])
             daemon.ask('sim', 'link', *port)
             daemon.routed_by('with it', 'torus_dor')
