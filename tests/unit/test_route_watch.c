@@ -9,9 +9,9 @@
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
 
-static const char *const nets[] = {"fattree:4", "torus:3x4", "random:12:4:3:1"};
+static const char *const nets[] = {"fattree:4", "torus:3x4", "random:12:4:3:1", "dragonfly:3:1:2"};
 
-#define STEPS_AFTER 32 /* by loops that each stop at their first step */
+#define STEPS_AFTER 128 /* by loops over some 20 switches, which do nothing then */
 
 struct bed {
 	struct builder *builder;

@@ -293,6 +293,8 @@ static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
 	struct spreader *spreader = arg;
 
+	if (!route_watch_step(spreader->spread->layered->graph->watch))
+		return;
 	spreader->loads = loads;
 	turn_to(spreader, sw);
 	spread_hosts(spreader, sw);
@@ -464,7 +466,8 @@ static void keep_all(struct spreader *spreader)
 	spreader->loads = &loads;
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
-			keep_switch(spreader, sw, later);
+			if (route_watch_step(layered->graph->watch))
+				keep_switch(spreader, sw, later);
 	if (layered->relieve)
 		relieve_all(spreader, before + before / RENEW_RELIEVED);
 	g_free(loads.changes);
@@ -621,6 +624,9 @@ static void fill(struct spread *spread)
 	uint32_t of_kind = list_turns(spread);
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
 
+	route_watch_begin(layered->graph->watch, "spreading paths",
+			  (uint64_t)n_indexes * layered->graph->n *
+				  (layered->kept ? 2 : spread->last_turn - spread->first_turn + 1));
 	spread->load = g_new0(uint64_t, layered->channels->n + 1);
 	for (unsigned int i = 0; i < n; i++) {
 		spreaders[i].spread = spread;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/value/base.h"
 
 #define TILE 64 /* switches: small enough that their tables stay in the cache */
@@ -41,6 +42,8 @@ static void fill_tiles(void *arg, uint32_t first, uint32_t last)
 		for (uint32_t sw = begin; sw < tile_end; sw++)
 			memset(routing->lft[sw], ROUTE_NO_PORT,
 			       (size_t)routing->n_blocks * ROUTE_BLOCK);
+		if (!route_watch_step(filling->graph->watch))
+			continue;
 		for (uint32_t lid = 1; lid <= routing->top; lid++)
 			for (uint32_t sw = begin; sw < tile_end; sw++) {
 				uint32_t c = route_columns_get(filling->columns, sw, lid);
@@ -56,6 +59,7 @@ void route_columns_fill(const struct route_columns *columns, const struct route_
 {
 	struct filling filling = {columns, graph, routing};
 
+	route_watch_begin(graph->watch, "filling tables", (graph->n + TILE - 1) / TILE);
 	route_parallel(graph->threads, (graph->n + TILE - 1) / TILE, fill_tiles, &filling);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
 		routing->lft[graph->targets[t].leaf][graph->targets[t].lid] =

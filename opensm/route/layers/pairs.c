@@ -2,6 +2,7 @@
 #include "route/layers/layered.h"
 
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 
 #define PAIRS_AT_ONCE 2048
 
@@ -74,6 +75,7 @@ static void go_on(struct pipeline *pipeline)
 	struct batch *taken = pipeline->listed;
 	bool is_full = pipeline->next->n == PAIRS_AT_ONCE;
 
+	pipeline->done |= !route_watch_step(pipeline->layered->graph->watch);
 	route_team_run(is_full ? pipeline->layered->graph->threads : 1, run, pipeline);
 	taken->n = 0;
 	pipeline->listed = pipeline->next;
@@ -94,6 +96,8 @@ void layered_each_pair(const struct layered *layered, const struct route_lanes *
 	struct batch *one = g_new0(struct batch, 1);
 	struct batch *other = layered->graph->threads > 1 ? g_new0(struct batch, 1) : one;
 	struct pipeline pipeline = {layered, call, arg, one, other, false};
+
+	route_watch_begin(layered->graph->watch, "lanes", 0);
 
 	for (uint32_t a = 0; a < n && !pipeline.done; a++)
 		for (uint32_t b = 0; b < n; b++) {
