@@ -368,10 +368,29 @@ START_TEST(gaps_from_outside)
 	feed_push_gap(feed, &moment, 5);
 	feed_push_gap(feed, &moment, 6);
 	push(feed, OSM_EVENT_NODE, 2);
-	feed_lose(feed, &moment, 3);
-	ck_assert_uint_eq(feed_lost(feed), 14);
-	EXPECT(feed, {OSM_EVENT_LOST, 4, 3}, {OSM_EVENT_NODE, 5, 1}, {OSM_EVENT_LOST, 17, 11},
-	       {OSM_EVENT_NODE, 18, 2});
+	ck_assert_uint_eq(feed_lost(feed), 11);
+	EXPECT(feed, {OSM_EVENT_NODE, 1, 1}, {OSM_EVENT_LOST, 13, 11}, {OSM_EVENT_NODE, 14, 2});
+	feed_free(feed);
+}
+END_TEST
+
+/* Events that were lost on their way have their numbers already. */
+START_TEST(numbers_after_a_loss)
+{
+	struct feed *feed = feed_new(OSM_EVENTS_ALL);
+	GArray *first;
+
+	for (uint64_t value = 1; value <= 6; value++)
+		push(feed, OSM_EVENT_NODE, value);
+	first = take(feed, 6);
+	g_array_unref(first);
+	push(feed, OSM_EVENT_NODE, 7);
+	feed_lose(feed, &moment, 4);
+	ck_assert_uint_eq(feed_lost(feed), 4);
+	EXPECT(feed, {OSM_EVENT_LOST, 7, 4}, {OSM_EVENT_NODE, 8, 7});
+	feed_push_gap(feed, &moment, 5);
+	feed_lose(feed, &moment, 2); /* one gap with that */
+	EXPECT(feed, {OSM_EVENT_LOST, 14, 7});
 	feed_free(feed);
 }
 END_TEST
@@ -456,6 +475,7 @@ TEST_SUITE
 	tcase_add_test(tcase, a_begun_series);
 	tcase_add_test(tcase, series_are_joined);
 	tcase_add_test(tcase, gaps_from_outside);
+	tcase_add_test(tcase, numbers_after_a_loss);
 	tcase_add_loop_test(tcase, at_random, 0, 20);
 	suite_add_tcase(suite, tcase);
 	return suite;

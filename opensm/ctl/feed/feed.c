@@ -4,7 +4,8 @@
  * that come to lie side by side are joined, so there is at most one more of them than of the
  * others.
  *
- * Events are numbered when they are taken; a gap moves the number on by what it counts.
+ * Events are numbered when they are taken; a gap moves the number on by what it counts, but for
+ * what was taken and lost after that.
  */
 #include "ctl/feed/feed.h"
 
@@ -17,6 +18,7 @@ struct entry {
 	struct feed_cursor cursor;
 	struct event_record *record; /* NULL: it is a series or a gap */
 	uint64_t n_lost;	     /* of a gap */
+	uint64_t n_numbered;	     /* of a gap: those of n_lost that have their numbers */
 	struct feed_moment moment;   /* of a gap: when it began */
 };
 
@@ -157,6 +159,7 @@ static void join_gaps(struct feed *feed, GList *first, GList *second)
 	if (!gap || !next || !is_gap(gap) || !is_gap(next))
 		return;
 	gap->n_lost += next->n_lost;
+	gap->n_numbered += next->n_numbered;
 	remove_entry(feed, next);
 }
 
@@ -327,6 +330,7 @@ void feed_lose(struct feed *feed, const struct feed_moment *moment, uint64_t n)
 	bool was_empty = !feed->queue.length;
 	struct entry *gap = add_gap(feed, moment, n);
 
+	gap->n_numbered = n;
 	g_queue_unlink(&feed->queue, &gap->link);
 	g_queue_push_head_link(&feed->queue, &gap->link);
 	join_gaps(feed, &gap->link, gap->link.next);
@@ -374,7 +378,7 @@ static uint32_t take_next(struct feed *feed, struct entry *entry, void *to, size
 		entry->cursor = before;
 		return 0;
 	}
-	feed->serial += entry->n_lost + 1;
+	feed->serial += entry->n_lost - entry->n_numbered + 1;
 	head.serial = feed->serial;
 	lay_out(to, &head, &feed->made);
 	return head.octets;

@@ -98,7 +98,10 @@ void feed_push(struct feed *feed, const struct feed_moment *moment, const struct
 void feed_push_series(struct feed *feed, struct feed_series *series);
 /* That many events were lost before they came to the feed. */
 void feed_push_gap(struct feed *feed, const struct feed_moment *moment, uint64_t n);
-/* Events that were taken were lost on their way to the plug-in: OSM_EVENT_LOST comes next. */
+/*
+ * The last n events that were taken were lost on their way to the plug-in: OSM_EVENT_LOST comes
+ * next. Their numbers are not given again.
+ */
 void feed_lose(struct feed *feed, const struct feed_moment *moment, uint64_t n);
 /*
  * Calls ready(arg) each time that the empty feed gets an entry, in the middle of that: the feed
