@@ -904,11 +904,14 @@ static void change_something(void)
 	}
 }
 
-/* One that reads often, and one that reads so rarely that it loses events. */
+/*
+ * One that reads often, one that reads so rarely that it loses events, and one that takes snapshots
+ * while events wait.
+ */
 static const struct follower {
 	unsigned int steps, every;
-	bool loses;
-} followers[] = {{1000, 3, false}, {1000, 1001, true}};
+	bool loses, looks;
+} followers[] = {{1000, 3, false, false}, {1000, 1001, true, false}, {1000, 20, false, true}};
 
 START_TEST(picture_by_events)
 {
@@ -924,6 +927,8 @@ START_TEST(picture_by_events)
 	for (unsigned int i = 0; i < follower->steps; i++) {
 		change_something();
 		scenario_run_ms(f.s, scenario_random(f.s, 1000));
+		if (follower->looks && !scenario_random(f.s, 4))
+			look(&picture);
 		if (!scenario_random(f.s, follower->every)) {
 			follow(&picture);
 			expect_same(&picture);
@@ -934,6 +939,32 @@ START_TEST(picture_by_events)
 	expect_same(&picture);
 	ck_assert_uint_gt(feed_delivered(f.feed), 1000);
 	ck_assert(follower->loses == (feed_lost(f.feed) != 0));
+	forget(&picture);
+	stop();
+}
+END_TEST
+
+/* A table that changes and changes back, with a snapshot between, before either is read. */
+START_TEST(snapshot_between)
+{
+	struct picture picture = {0};
+	unsigned int node, port;
+
+	prepare();
+	begin();
+	f.feed = feed_new(OSM_EVENTS_ALL);
+	plugin_events_add(f.events, f.feed);
+	for (unsigned int i = 0; i < 5; i++) {
+		scenario_random_link(f.s, &node, &port);
+		sim_link_set(f.s->sim, node, port, false);
+		scenario_run_ms(f.s, 5000);
+		look(&picture);
+		sim_link_set(f.s->sim, node, port, true);
+		scenario_run_ms(f.s, 5000);
+		follow(&picture);
+		ck_assert_uint_ge(count_of(OSM_EVENT_LFT_CHANGE), 1);
+		expect_same(&picture);
+	}
 	forget(&picture);
 	stop();
 }
@@ -993,6 +1024,7 @@ TEST_SUITE
 	tcase_add_test(tcase, counters);
 	tcase_add_test(tcase, counters_joined);
 	tcase_add_loop_test(tcase, picture_by_events, 0, G_N_ELEMENTS(followers));
+	tcase_add_test(tcase, snapshot_between);
 	tcase_add_test(tcase, no_work_without_feeds);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "complib/hash.h"
 #include "ctl/report/changes.h"
 #include "fabric/changes.h"
 
@@ -14,10 +13,11 @@ struct subnet_series {
 	struct subnet *old, *now;
 	GArray *changes; /* NULL: it is about LFTs */
 	/*
-	 * GUIDs, by value, of switches that both subnets have and one between had not: plug-ins
-	 * that follow have forgotten their tables. NULL: there is none.
+	 * Of LFTs: a row of n_words words for each switch of now, with a bit for each block that
+	 * changed from old to now, or at any step between, even if it changed back later.
 	 */
-	GHashTable *came_back;
+	uint64_t *changed;
+	uint32_t n_words;
 };
 
 static void series_free(struct feed_series *series)
@@ -28,8 +28,7 @@ static void series_free(struct feed_series *series)
 	subnet_unref(s->now);
 	if (s->changes)
 		g_array_unref(s->changes);
-	if (s->came_back)
-		g_hash_table_unref(s->came_back);
+	g_free(s->changed);
 	g_free(s);
 }
 
@@ -137,11 +136,10 @@ struct lft_pair {
 static struct lft_pair pair_of(const struct subnet_series *s, uint32_t sw)
 {
 	const struct routing *old = s->old->routing, *new = s->now->routing;
-	uint64_t guid = guid_of(s->now->fabric, sw);
-	uint32_t before = switch_in(s->old->fabric, guid);
+	uint32_t before = switch_in(s->old->fabric, guid_of(s->now->fabric, sw));
 	struct lft_pair pair = {.now = new->lft[sw], .top = new->top};
 
-	if (before == FABRIC_NONE || (s->came_back && g_hash_table_contains(s->came_back, &guid)))
+	if (before == FABRIC_NONE)
 		return pair;
 	pair.before = old->lft[before];
 	pair.top_before = old->top;
@@ -170,22 +168,49 @@ static bool block_differs(const struct lft_pair *pair, uint32_t block)
 	return memcmp(before, now, BLOCK) != 0;
 }
 
-/* The next block from `block` on that differs; UINT32_MAX: there is none. */
-static uint32_t find_block(const struct lft_pair *pair, uint32_t block)
+static uint32_t n_blocks(uint16_t top)
 {
-	uint32_t end = MAX(pair->top, pair->top_before) / BLOCK + 1u;
-
-	if (pair->before == pair->now && pair->top_before == pair->top)
-		return UINT32_MAX;
-	while (block < end && !block_differs(pair, block))
-		block++;
-	return block < end ? block : UINT32_MAX;
+	return top / BLOCK + 1u;
 }
 
-static void make_block(const struct subnet_series *s, uint32_t sw, const struct lft_pair *pair,
-		       uint32_t block, struct feed_event *event)
+/* A change of LinearFDBTop alone counts as one of the block where that is. */
+static void find_changed(const struct lft_pair *pair, uint64_t *row)
+{
+	uint32_t n = MAX(n_blocks(pair->top), n_blocks(pair->top_before));
+	bool differs = false;
+
+	if (pair->before == pair->now && pair->top_before == pair->top)
+		return;
+	for (uint32_t block = 0; block < n; block++) {
+		if (!block_differs(pair, block))
+			continue;
+		row[block / 64] |= UINT64_C(1) << block % 64;
+		differs = true;
+	}
+	if (!differs && pair->top != pair->top_before)
+		row[pair->top / BLOCK / 64] |= UINT64_C(1) << pair->top / BLOCK % 64;
+}
+
+/* The first block from `block` on that changed; UINT32_MAX: there is none. */
+static uint32_t next_changed(const struct subnet_series *s, uint32_t sw, uint32_t block)
+{
+	const uint64_t *row = s->changed + (size_t)sw * s->n_words;
+	uint32_t word = block / 64;
+	uint64_t bits;
+
+	if (word >= s->n_words)
+		return UINT32_MAX;
+	bits = row[word] & UINT64_MAX << block % 64;
+	while (!bits && ++word < s->n_words)
+		bits = row[word];
+	return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : UINT32_MAX;
+}
+
+static void make_block(const struct subnet_series *s, uint32_t sw, uint32_t block,
+		       struct feed_event *event)
 {
 	const struct fabric *fabric = s->now->fabric;
+	const struct routing *routing = s->now->routing;
 	uint32_t node = fabric->switches[sw].node;
 	g_autofree char *text = NULL;
 	struct osm_lft_change *change;
@@ -195,8 +220,8 @@ static void make_block(const struct subnet_series *s, uint32_t sw, const struct 
 	change = FEED_BODY(event, struct osm_lft_change);
 	change->guid = fabric->nodes[node].guid;
 	change->block = block;
-	change->top = pair->top;
-	get_block(pair->now, pair->top, block, change->ports);
+	change->top = routing->top;
+	get_block(routing->lft[sw], routing->top, block, change->ports);
 	text = g_strdup_printf("LFT block %u of %s changed", block,
 			       fabric_node_name(fabric, node, name, sizeof(name)));
 	feed_text(event, text);
@@ -211,58 +236,73 @@ static bool next_block(const struct feed_series *series, struct feed_cursor *cur
 	if (!(events & OSM_EVENT_BIT(OSM_EVENT_LFT_CHANGE)))
 		return false;
 	for (; cursor->at < s->now->fabric->n_switches; cursor->at++, cursor->within = 0) {
-		struct lft_pair pair = pair_of(s, cursor->at);
-		uint32_t block = find_block(&pair, cursor->within);
+		uint32_t block = next_changed(s, cursor->at, cursor->within);
 
-		if (block == UINT32_MAX && !cursor->within && pair.top != pair.top_before)
-			block = pair.top / BLOCK;
 		if (block == UINT32_MAX)
 			continue;
 		if (event)
-			make_block(s, cursor->at, &pair, block, event);
+			make_block(s, cursor->at, block, event);
 		cursor->within = block + 1;
 		return true;
 	}
 	return false;
 }
 
-/* What two series that follow each other tell nothing of when they are one. */
-static GHashTable *find_came_back(const struct subnet_series *a, const struct subnet_series *b)
+/* With room for blocks as far as either subnet or n_words has them; none is changed yet. */
+static struct subnet_series *lfts_new(const struct feed_moment *moment, struct subnet *old,
+				      struct subnet *now, uint32_t n_words)
 {
-	GHashTable *set = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
-	const struct fabric *now = b->now->fabric;
+	struct subnet_series *s = series_new(FEED_TABLES, moment, old, now);
+	uint16_t top = MAX(old->routing->top, now->routing->top);
 
-	for (uint32_t sw = 0; sw < now->n_switches; sw++) {
-		uint64_t guid = guid_of(now, sw);
-
-		if (switch_in(a->now->fabric, guid) == FABRIC_NONE ||
-		    (a->came_back && g_hash_table_contains(a->came_back, &guid)))
-			g_hash_table_add(set, g_memdup2(&guid, sizeof(guid)));
-	}
-	return set;
+	s->series.next = next_block;
+	s->n_words = MAX(n_words, (n_blocks(top) + 63) / 64);
+	s->changed = g_new0(uint64_t, (size_t)now->fabric->n_switches * s->n_words);
+	return s;
 }
 
-/* What both tell is what differs between the first subnet and the last. */
+/* What one of those that are joined has of this switch is changed in the joint series. */
+static void add_changed(struct subnet_series *joint, uint32_t sw, const struct subnet_series *from)
+{
+	uint32_t there = switch_in(from->now->fabric, guid_of(joint->now->fabric, sw));
+	uint64_t *row = joint->changed + (size_t)sw * joint->n_words;
+
+	for (uint32_t i = 0; there != FABRIC_NONE && i < from->n_words; i++)
+		row[i] |= from->changed[(size_t)there * from->n_words + i];
+}
+
+/*
+ * What changed and changed back is told as well: a plug-in that took a snapshot between has what
+ * was there for a while. A switch that went and came back changed as a new one.
+ */
 static struct feed_series *join_lfts(const struct feed_series *older,
 				     const struct feed_series *newer)
 {
 	const struct subnet_series *a = (const struct subnet_series *)older;
 	const struct subnet_series *b = (const struct subnet_series *)newer;
-	struct feed_series *joint;
+	struct subnet_series *joint;
 
 	if (a->now != b->old)
 		return NULL;
-	joint = subnet_series_lfts(&newer->moment, a->old, b->now);
-	((struct subnet_series *)joint)->came_back = find_came_back(a, b);
-	return joint;
+	joint = lfts_new(&newer->moment, a->old, b->now, MAX(a->n_words, b->n_words));
+	joint->series.join = join_lfts;
+	for (uint32_t sw = 0; sw < b->now->fabric->n_switches; sw++) {
+		add_changed(joint, sw, a);
+		add_changed(joint, sw, b);
+	}
+	return &joint->series;
 }
 
 struct feed_series *subnet_series_lfts(const struct feed_moment *moment, struct subnet *old,
 				       struct subnet *now)
 {
-	struct subnet_series *s = series_new(FEED_TABLES, moment, old, now);
+	struct subnet_series *s = lfts_new(moment, old, now, 0);
 
-	s->series.next = next_block;
 	s->series.join = join_lfts;
+	for (uint32_t sw = 0; sw < now->fabric->n_switches; sw++) {
+		const struct lft_pair pair = pair_of(s, sw);
+
+		find_changed(&pair, s->changed + (size_t)sw * s->n_words);
+	}
 	return &s->series;
 }

@@ -14,7 +14,8 @@ struct feed_series *subnet_series_changes(const struct feed_moment *moment, stru
 					  struct subnet *now, GArray *changes);
 /*
  * OSM_EVENT_LFT_CHANGE of each block that differs. A switch that old does not have discarded
- * everything before; one of which only LinearFDBTop differs has the block where that is.
+ * everything before; one of which only LinearFDBTop differs has the block where that is. Of series
+ * that were joined, also each block that differed at one of the steps, with what it has at the end.
  */
 struct feed_series *subnet_series_lfts(const struct feed_moment *moment, struct subnet *old,
 				       struct subnet *now);
