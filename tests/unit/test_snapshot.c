@@ -587,6 +587,22 @@ START_TEST(is_shared)
 }
 END_TEST
 
+/* Policies come and go between two snapshots, and a later one may lie where an earlier one was. */
+START_TEST(policies_that_came_and_went)
+{
+	struct snapshot_store *store = snapshot_store_new();
+
+	begin(make_subnet("fattree:2", 0, 0), 1);
+	for (unsigned int made = 1; made <= 20; made++) {
+		get(store, OSM_PART_P_KEYS, made);
+		for (unsigned int i = 0; i < 2; i++)
+			source.subnet = with_test_partitions(source.subnet);
+	}
+	snapshot_store_unref(store);
+	snapshot_source_clear(&source);
+}
+END_TEST
+
 #define ASKERS 8
 
 static void *ask(void *store)
@@ -701,6 +717,7 @@ TEST_SUITE
 	tcase_add_test(tcase, growth_over_a_restart);
 	tcase_add_test(tcase, none);
 	tcase_add_test(tcase, is_shared);
+	tcase_add_test(tcase, policies_that_came_and_went);
 	tcase_add_test(tcase, is_made_once);
 	tcase_add_test(tcase, view_wants_all);
 	tcase_add_test(tcase, of_a_daemon);

@@ -13,9 +13,12 @@ struct key {
 	uint32_t parts;
 	unsigned int sm_state;
 	uint64_t generation, groups, image;
-	/* Only compared: a sweep for the policy alone publishes the same fabric again, with its
-	 * generation, if no device has to be changed. */
-	const struct partitions *partitions;
+	/*
+	 * A sweep for the policy alone publishes the same fabric again, with its generation, if no
+	 * device has to be changed. Of what is kept it is a reference, as another policy might else
+	 * get the address of one that was freed. NULL: none.
+	 */
+	struct partitions *partitions;
 };
 
 struct snapshot_store {
@@ -44,6 +47,7 @@ void snapshot_store_unref(struct snapshot_store *store)
 	if (!store || !ref_put(&store->ref))
 		return;
 	shared_file_clear(&store->shared);
+	partitions_unref(store->kept.partitions);
 	g_free(store);
 }
 
@@ -68,8 +72,12 @@ static bool is_right(void *arg)
 static int make(void *arg, GError **error)
 {
 	const struct wish *wish = arg;
+	struct key *kept = &wish->store->kept;
 
-	wish->store->kept = wish->key;
+	partitions_unref(kept->partitions);
+	*kept = wish->key;
+	if (kept->partitions)
+		partitions_ref(kept->partitions);
 	return snapshot_make(wish->source, wish->key.parts, error);
 }
 
