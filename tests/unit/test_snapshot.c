@@ -633,6 +633,23 @@ END_TEST
 
 /* ---- the view ---- */
 
+/* Also of a plug-in that keeps many. */
+START_TEST(view_needs_no_descriptor)
+{
+	int lowest = dup(STDIN_FILENO), now;
+
+	ck_assert_int_ge(lowest, 0);
+	close(lowest);
+	begin(make_subnet("fattree:2", 0, 0), 1);
+	look(OSM_PART_ALL);
+	now = dup(STDIN_FILENO);
+	close(now);
+	ck_assert_int_eq(now, lowest);
+	check_all();
+	end();
+}
+END_TEST
+
 /* Each section is needed, and each must be as large as its struct. */
 START_TEST(view_wants_all)
 {
@@ -719,6 +736,7 @@ TEST_SUITE
 	tcase_add_test(tcase, is_shared);
 	tcase_add_test(tcase, policies_that_came_and_went);
 	tcase_add_test(tcase, is_made_once);
+	tcase_add_test(tcase, view_needs_no_descriptor);
 	tcase_add_test(tcase, view_wants_all);
 	tcase_add_test(tcase, of_a_daemon);
 	suite_add_tcase(suite, tcase);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "plugin/host/snapshot_view.h"
 
+#include <unistd.h>
+
 #include "plugin/base/block.h"
 #include "plugin/base/snapshot_sections.h"
 
@@ -84,6 +86,9 @@ const struct osm_snapshot *snapshot_view_new(int file, GError **error)
 		g_free(view);
 		return NULL;
 	}
+	/* The mapping stays; a plug-in may keep many snapshots, and its descriptors are few. */
+	close(view->block.file);
+	view->block.file = -1;
 	if (!take_head(view) || !take_lists(view)) {
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
 			    "the block is not a snapshot of the subnet");
