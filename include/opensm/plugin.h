@@ -31,7 +31,13 @@ extern "C" {
 
 /* Whether a struct that has a size is long enough to have a member. */
 #define OSM_HAS(pointer, type, member)                                                             \
-	((pointer)->size >= offsetof(type, member) + sizeof(((type *)0)->member))
+	((pointer)->size >= offsetof(type, member) + sizeof((pointer)->member))
+
+#ifdef __cplusplus
+#define OSM_CAST(type, value) static_cast<type>(value)
+#else
+#define OSM_CAST(type, value) ((type)(value))
+#endif
 
 #if defined(__GNUC__)
 #define OSM_PRINTF(text, args) __attribute__((format(printf, text, args)))
@@ -48,7 +54,7 @@ struct osm_list {
 
 static inline const void *osm_at(const struct osm_list *list, uint32_t i)
 {
-	return (const char *)list->first + (size_t)i * list->size;
+	return OSM_CAST(const char *, list->first) + OSM_CAST(size_t, i) * list->size;
 }
 
 /* ==== events ==== */
@@ -90,7 +96,7 @@ enum osm_event_id {
 	 * Always delivered. value: how many events were dropped here, as the plug-in was too slow;
 	 * a plug-in that keeps a picture takes a new snapshot.
 	 */
-	OSM_EVENT_LOST = 63,
+	OSM_EVENT_LOST = 63
 };
 #define OSM_EVENT_BIT(id) (UINT64_C(1) << (id))
 #define OSM_EVENTS_ALL UINT64_MAX
@@ -99,7 +105,7 @@ enum osm_sm_state {
 	OSM_SM_NOT_ACTIVE,
 	OSM_SM_DISCOVERING,
 	OSM_SM_STANDBY,
-	OSM_SM_MASTER,
+	OSM_SM_MASTER
 };
 
 struct osm_event {
@@ -193,13 +199,13 @@ enum osm_part {
 	OSM_PART_P_KEYS = 1 << 2, /* P_Keys of ports, and the partitions with their members */
 	OSM_PART_GROUPS = 1 << 3,
 	OSM_PART_COUNTERS = 1 << 4,
-	OSM_PART_ALL = (1 << 5) - 1,
+	OSM_PART_ALL = (1 << 5) - 1
 };
 
 enum osm_node_type {
 	OSM_NODE_CA = 1,
 	OSM_NODE_SWITCH = 2,
-	OSM_NODE_ROUTER = 3,
+	OSM_NODE_ROUTER = 3
 };
 
 struct osm_node {
@@ -337,7 +343,7 @@ struct osm_snapshot {
 #define OSM_ACCESS(function, type, list)                                                           \
 	static inline const struct type *function(const struct osm_snapshot *snapshot, uint32_t i) \
 	{                                                                                          \
-		return (const struct type *)osm_at(&snapshot->list, i);                            \
+		return OSM_CAST(const struct type *, osm_at(&snapshot->list, i));                  \
 	}
 OSM_ACCESS(osm_node, osm_node, nodes)
 OSM_ACCESS(osm_port, osm_port, ports)
@@ -356,7 +362,7 @@ static inline const char *osm_name(const struct osm_snapshot *snapshot, uint32_t
 
 static inline uint16_t osm_p_key(const struct osm_snapshot *snapshot, uint32_t i)
 {
-	return *(const uint16_t *)osm_at(&snapshot->p_keys, i);
+	return *OSM_CAST(const uint16_t *, osm_at(&snapshot->p_keys, i));
 }
 
 /* The port by which a switch forwards a LID; 0xFF: it discards. With OSM_PART_LFTS. */
@@ -376,20 +382,20 @@ enum osm_result {
 	OSM_NOT_YET = 3, /* the daemon serves no requests before create() has returned */
 	OSM_OVER = 4,	 /* the daemon is about to end, or this plug-in is being unloaded */
 	OSM_TIMEOUT = 5, /* of a MAD: no answer */
-	OSM_REFUSED = 6, /* of a MAD: a class of the SM or the SA, or a LID that is not unicast */
+	OSM_REFUSED = 6  /* of a MAD: a class of the SM or the SA, or a LID that is not unicast */
 };
 
 enum osm_log_level {
 	OSM_LOG_ERROR = 0x01,
 	OSM_LOG_INFO = 0x02,
 	OSM_LOG_VERBOSE = 0x04,
-	OSM_LOG_DEBUG = 0x08,
+	OSM_LOG_DEBUG = 0x08
 };
 
 enum osm_sweep_kind {
 	OSM_SWEEP_LIGHT,
 	OSM_SWEEP_HEAVY,
-	OSM_SWEEP_REROUTE,
+	OSM_SWEEP_REROUTE
 };
 
 #define OSM_MAD_DATA 232
@@ -465,7 +471,7 @@ struct osm_host {
 
 enum osm_promise {
 	OSM_ROUTE_DEADLOCK_FREE = 1 << 0, /* the channel dependencies on each VL have no cycle */
-	OSM_ROUTE_SHORTEST = 1 << 1,	  /* between hosts no path is longer than necessary */
+	OSM_ROUTE_SHORTEST = 1 << 1	  /* between hosts no path is longer than necessary */
 };
 
 #define OSM_ROUTE_NO_PORT 0xFF /* an entry: discard */
@@ -541,7 +547,7 @@ struct osm_route_input {
 static inline const struct osm_route_switch *osm_route_switch(const struct osm_route_input *input,
 							      uint32_t i)
 {
-	return (const struct osm_route_switch *)osm_at(&input->switches, i);
+	return OSM_CAST(const struct osm_route_switch *, osm_at(&input->switches, i));
 }
 
 static inline const struct osm_route_port *osm_route_port(const struct osm_route_input *input,
@@ -549,24 +555,24 @@ static inline const struct osm_route_port *osm_route_port(const struct osm_route
 {
 	uint32_t first = osm_route_switch(input, sw)->first_port;
 
-	return (const struct osm_route_port *)osm_at(&input->ports, first + num);
+	return OSM_CAST(const struct osm_route_port *, osm_at(&input->ports, first + num));
 }
 
 static inline const struct osm_route_edge *osm_route_edge(const struct osm_route_input *input,
 							  uint32_t i)
 {
-	return (const struct osm_route_edge *)osm_at(&input->edges, i);
+	return OSM_CAST(const struct osm_route_edge *, osm_at(&input->edges, i));
 }
 
 static inline uint32_t osm_route_first_edge(const struct osm_route_input *input, uint32_t sw)
 {
-	return *(const uint32_t *)osm_at(&input->first_edge, sw);
+	return *OSM_CAST(const uint32_t *, osm_at(&input->first_edge, sw));
 }
 
 static inline const struct osm_route_endport *
 osm_route_endport(const struct osm_route_input *input, uint32_t i)
 {
-	return (const struct osm_route_endport *)osm_at(&input->endports, i);
+	return OSM_CAST(const struct osm_route_endport *, osm_at(&input->endports, i));
 }
 
 /* To be filled in; all of it is zero but lft, which discards everything, and vl. */

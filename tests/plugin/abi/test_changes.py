@@ -36,7 +36,8 @@ BREAKS = [
      'enum osm_event_id: OSM_EVENT_LFT_CHANGE was 10, is 11'),
     ('a value in the middle', '\tOSM_COUNTER_QP1_DROPPED,', '\tOSM_COUNTER_NEW,\n'
      '\tOSM_COUNTER_QP1_DROPPED,', 'enum osm_counter: OSM_COUNTER_QP1_DROPPED was 12, is 13'),
-    ('a value gone', '\tOSM_SWEEP_REROUTE,\n', '', 'enum osm_sweep_kind: OSM_SWEEP_REROUTE was 2'),
+    ('a value gone', ',\n\tOSM_SWEEP_REROUTE\n', '\n',
+     'enum osm_sweep_kind: OSM_SWEEP_REROUTE was 2'),
     ('a constant', '#define OSM_ROUTE_NO_PORT 0xFF', '#define OSM_ROUTE_NO_PORT 0xFE',
      'constant OSM_ROUTE_NO_PORT was 255, is 254'),
     ('a constant gone', '#define OSM_EVENTS_ALL UINT64_MAX\n', '',
@@ -48,7 +49,7 @@ ADDS = [
     ('a member at the end', '\tvoid (*leave)(const struct osm_host *host);\n',
      '\tvoid (*leave)(const struct osm_host *host);\n\tint (*more)(void);\n',
      'struct osm_host: more'),
-    ('a value', '\tOSM_REFUSED = 6,', '\tOSM_BUSY = 7,\n\tOSM_REFUSED = 6,',
+    ('a value', '\tOSM_REFUSED = 6 ', '\tOSM_BUSY = 7,\n\tOSM_REFUSED = 6 ',
      'enum osm_result: OSM_BUSY'),
     ('a struct', 'struct osm_group {', 'struct osm_new {\n\tint a;\n};\n\nstruct osm_group {',
      'struct osm_new'),

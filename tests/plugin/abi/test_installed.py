@@ -22,6 +22,15 @@ OPENSM = os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
 OSMROUTE = os.path.abspath(os.path.join(BUILD, 'opensm', 'osmroute', 'osmroute'))
 PARTS = ('install-pkgincludeHEADERS', 'install-pkgconfigDATA', 'install-man3')
 WARNINGS = ('-Wall', '-Wextra', '-Werror')
+# What plug-ins in C++ may be compiled with, and the macros that they use.
+PLUS_PLUS = ('-std=c++98', '-Wpedantic', '-Wno-long-long', '-Wold-style-cast')
+MACROS = '''#include "plugin.h"
+bool has_leave(const struct osm_host *host);
+bool has_leave(const struct osm_host *host)
+{
+\treturn OSM_HAS(host, struct osm_host, leave) && (OSM_EVENTS_ALL & OSM_EVENT_BIT(3));
+}
+'''
 NAMED = ('osm_event_id', 'osm_part')  # enums of which the page lists all values
 STRUCTS = ('osm_host', 'osm_plugin')  # and structs of which it names all members
 PRIVATE = ('size', 'abi', 'data', 'version')
@@ -84,10 +93,13 @@ def compile_example(root, page, section, name):
 
 def build(root, page):
     """The files of the examples."""
-    if shutil.which('c++'):
-        code, said = run('c++', *WARNINGS, '-fsyntax-only', '-x', 'c++',
-                         find(root, 'plugin.h'))
-        check('C++ understands the header', code == 0, said)
+    source = os.path.join(root, 'has.cc')
+    with open(source, 'w', encoding='utf-8') as file:
+        file.write(MACROS)
+    for plus_plus in filter(shutil.which, ('c++', 'clang++')):
+        code, said = run(plus_plus, *WARNINGS, *PLUS_PLUS, '-fsyntax-only',
+                         '-I' + os.path.dirname(find(root, 'plugin.h')), source)
+        check(f'{plus_plus} understands the header', code == 0, said)
     return (compile_example(root, page, 'EXAMPLE', 'narrow'),
             compile_example(root, page, 'ROUTING ENGINES', 'fewest'))
 
