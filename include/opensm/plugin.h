@@ -240,7 +240,7 @@ struct osm_port {
 	uint8_t speed_supported, speed_enabled, speed_active;
 	uint8_t speed_ext_supported, speed_ext_enabled, speed_ext_active;
 	uint8_t fdr10_active;
-	uint8_t reserved[2];
+	uint8_t reserved[6];
 };
 
 struct osm_switch {
@@ -295,9 +295,10 @@ enum osm_counter {
 	OSM_COUNTER_UNICAST_XMIT_PKTS,
 	OSM_COUNTER_UNICAST_RCV_PKTS,
 	OSM_COUNTER_MULTICAST_XMIT_PKTS,
-	OSM_COUNTER_MULTICAST_RCV_PKTS,
-	OSM_COUNTERS
+	OSM_COUNTER_MULTICAST_RCV_PKTS
 };
+
+#define OSM_COUNTERS 32 /* that there is room for; those that a port has are in osm_counters.have */
 
 /* What a port counted, by the performance manager; of ports of which it has read counters. */
 struct osm_counters {

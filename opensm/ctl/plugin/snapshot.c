@@ -40,7 +40,7 @@ struct maker {
 
 G_STATIC_ASSERT((int)OSM_SM_MASTER == (int)IBA_SM_MASTER);
 G_STATIC_ASSERT((int)OSM_SM_STANDBY == (int)IBA_SM_STANDBY);
-G_STATIC_ASSERT((int)OSM_COUNTERS == (int)PERF_COUNTERS);
+G_STATIC_ASSERT(OSM_COUNTERS >= (int)PERF_COUNTERS);
 #define PERF_COUNTER(name, field, width, select, kind, iba, dump, machine, number)                 \
 	G_STATIC_ASSERT((int)OSM_COUNTER_##name == (int)PERF_##name);
 #define PERF_WIDE_COUNTER(name, field, iba, dump)                                                  \
@@ -392,7 +392,7 @@ static void fill_counters_of(const struct perf_growth *growth, uint32_t row,
 		.have = last->have[row],
 		.at_least = last->at_least[row],
 	};
-	for (unsigned int i = 0; i < OSM_COUNTERS; i++) {
+	for (unsigned int i = 0; i < PERF_COUNTERS; i++) {
 		if (!(to->have >> i & 1))
 			continue;
 		to->total[i] = last->total[i][row];

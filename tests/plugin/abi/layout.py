@@ -194,6 +194,22 @@ def compare_struct(name, old, new):
             yield f'{name}: {member} is new and not behind all that there was'
 
 
+def padding(layout):
+    """What structs have between their members, or behind them, so that no new member fits there."""
+    for name, (figures, rows) in load(layout).items():
+        if not name.startswith('struct'):
+            continue
+        end = 0
+        for member, row in rows.items():
+            at, size = map(int, row.split()[:2])
+            if at != end:
+                yield f'{name}: {at - end} octets before {member}'
+            end = at + size
+        size = int(figures.split()[0])
+        if size != end:
+            yield f'{name}: {size - end} octets at its end'
+
+
 def changes(old, new):
     """(what breaks plug-ins that exist, what is new)."""
     old, new = load(old), load(new)
