@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,6 +191,40 @@ START_TEST(what_does_not_match_is_refused)
 }
 END_TEST
 
+/* The rest of the message comes, and what comes after it. */
+START_TEST(no_descriptor_is_left)
+{
+	const struct link_head head = {.type = LINK_ANSWER, .id = 7, .length = 4, .n_files = 2};
+	int sent[2] = {ends[0], ends[0]};
+	struct rlimit limit, before;
+
+	ck_assert_int_eq(link_send(ends[0], &head, "text", sent), LINK_DONE);
+	send_text("next");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	for (int room = 0; room < 2; room++) {
+		int lowest = dup(0);
+
+		close(lowest);
+		limit.rlim_cur = (rlim_t)(lowest + room);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		ck_assert_int_eq(link_receive(ends[1], &got, octets, files), LINK_DONE);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+		ck_assert_uint_eq(got.id, 7);
+		ck_assert_uint_eq(got.n_files, 2);
+		ck_assert_mem_eq(octets, "text", 4);
+		ck_assert_int_eq(files[0], -1);
+		ck_assert_int_eq(files[1], -1);
+		ck_assert_int_eq(link_receive(ends[1], &got, octets, files), LINK_DONE);
+		ck_assert_mem_eq(octets, "next", 4);
+		ck_assert_int_eq(dup(0), lowest);
+		close(lowest);
+		ck_assert_int_eq(link_send(ends[0], &head, "text", sent), LINK_DONE);
+		send_text("next");
+	}
+}
+END_TEST
+
 START_TEST(too_long_a_message_is_refused)
 {
 	const struct link_head head = {.length = LINK_MESSAGE_MAX + 1};
@@ -215,6 +250,7 @@ TEST_SUITE
 	tcase_add_test(tcase, waiting_ends);
 	tcase_add_test(tcase, the_end_is_seen);
 	tcase_add_loop_test(tcase, what_does_not_match_is_refused, 0, G_N_ELEMENTS(wrongs));
+	tcase_add_test(tcase, no_descriptor_is_left);
 	tcase_add_test(tcase, too_long_a_message_is_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -87,6 +87,7 @@ enum link_outcome link_receive(int end, struct link_head *head, void *octets, in
 				 .msg_iovlen = 2,
 				 .msg_control = control.octets,
 				 .msg_controllen = sizeof(control.octets)};
+	bool is_whole, lacks_files;
 	uint32_t n_files;
 	ssize_t came;
 
@@ -98,15 +99,20 @@ enum link_outcome link_receive(int end, struct link_head *head, void *octets, in
 	if (came < 0)
 		return errno == EAGAIN || errno == EWOULDBLOCK ? LINK_AGAIN : LINK_ENDED;
 	n_files = take_files(&message, files);
-	if ((size_t)came >= sizeof(*head) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
-	    head->length == (size_t)came - sizeof(*head) && head->n_files == n_files)
+	is_whole = (size_t)came >= sizeof(*head) && !(message.msg_flags & MSG_TRUNC) &&
+		   head->length == (size_t)came - sizeof(*head);
+	lacks_files = (message.msg_flags & MSG_CTRUNC) != 0;
+	if (is_whole && !lacks_files && head->n_files == n_files)
 		return LINK_DONE;
 	for (unsigned int i = 0; i < LINK_FILES; i++) {
 		if (files[i] >= 0)
 			close(files[i]);
 		files[i] = -1;
 	}
-	return LINK_ENDED;
+	/* If there is room for them, it is the descriptors that do not suffice. */
+	return is_whole && lacks_files && n_files < head->n_files && head->n_files <= LINK_FILES
+		       ? LINK_DONE
+		       : LINK_ENDED;
 }
 
 bool link_wait(int end, bool writes, int timeout_ms)

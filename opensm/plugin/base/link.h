@@ -88,7 +88,7 @@ enum link_outcome link_send(int end, const struct link_head *head, const void *o
 			    const int *files);
 /*
  * Receives a message into LINK_MESSAGE_MAX octets. Files belong to the caller; the others of
- * files[] are -1.
+ * files[] are -1. They all are, whatever head->n_files, if this process had no descriptor left.
  */
 enum link_outcome link_receive(int end, struct link_head *head, void *octets,
 			       int files[LINK_FILES]);
