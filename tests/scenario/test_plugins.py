@@ -222,6 +222,8 @@ def cannot_be_loaded(process):
     start_fails('the classic', 'classic', process, '', 'written for the classic OpenSM')
     start_fails('another ABI', 'abi', process, '', 'it is made for version 2 of the interface')
     start_fails('create() fails', 'odd', process, 'null', 'its create\\(\\) has failed')
+    start_fails('options too long', 'odd', process, 'y' * 61000,
+                'event_plugin_options is too long: .* expected at most 60000')
     if process:
         start_fails('a crash', 'odd', process, 'crash-create',
                     'its create\\(\\) has not returned: signal 6')

@@ -424,30 +424,48 @@ static bool start_host(struct plugin *plugin, int end, GError **error)
 	return false;
 }
 
-static bool greet(struct plugin *plugin)
+/* What it is greeted with. NULL and error: more than a message can carry. */
+static GByteArray *greeting(const struct plugin *plugin, GError **error)
 {
 	const char *const texts[] = {plugin->name, plugin->all->options, plugin->own_options,
 				     "OpenSM " PACKAGE_VERSION};
 	GByteArray *all = g_byte_array_new();
-	struct link_head head = {.type = LINK_HELLO};
-	bool fits;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_byte_array_append(all, (const guint8 *)texts[i], (guint)strlen(texts[i]) + 1);
-	head.length = all->len;
-	fits = all->len <= LINK_MESSAGE_MAX;
-	if (fits)
-		link_end_send(plugin->end, &head, all->data, -1);
+	if (all->len <= LINK_MESSAGE_MAX)
+		return all;
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+		    "event_plugin_options is too long: with the part of this plug-in it takes %u "
+		    "octets, expected at most %u",
+		    all->len, LINK_MESSAGE_MAX);
 	g_byte_array_unref(all);
-	return fits;
+	return NULL;
+}
+
+/* False and error: it has no host. */
+static bool begin(struct plugin *plugin, GError **error)
+{
+	const struct link_end_user user = {
+		.take = take, .clear = on_clear, .ended = on_link_ended, .arg = plugin};
+	g_autoptr(GByteArray) hello = greeting(plugin, error);
+	int ends[2];
+
+	if (!hello || !link_pair(ends, error))
+		return false;
+	if (!start_host(plugin, ends[1], error)) {
+		close(ends[0]);
+		return false;
+	}
+	plugin->end = link_end_new(ends[0], plugin->all->config.loop, &user);
+	link_end_send(plugin->end, &(struct link_head){.type = LINK_HELLO, .length = hello->len},
+		      hello->data, -1);
+	return true;
 }
 
 void plugin_start(struct plugin *plugin)
 {
-	const struct link_end_user user = {
-		.take = take, .clear = on_clear, .ended = on_link_ended, .arg = plugin};
 	g_autoptr(GError) error = NULL;
-	int ends[2];
 
 	plugin->restart_us = 0;
 	plugin->is_going = false;
@@ -455,18 +473,8 @@ void plugin_start(struct plugin *plugin)
 	plugin->in_process = plugin->all->in_process;
 	g_clear_pointer(&plugin->end, link_end_free);
 	enter(plugin, PLUGIN_LOADING);
-	if (!link_pair(ends, &error)) {
+	if (!begin(plugin, &error))
 		fail(plugin, error->message);
-	} else if (!start_host(plugin, ends[1], &error)) {
-		close(ends[0]);
-		fail(plugin, error->message);
-	} else {
-		plugin->end = link_end_new(ends[0], plugin->all->config.loop, &user);
-		if (!greet(plugin)) {
-			fail(plugin, "event_plugin_options is too long");
-			g_clear_pointer(&plugin->end, link_end_free);
-		}
-	}
 	plugins_soon(plugin->all);
 }
 
