@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,8 +38,9 @@ def conf(names, process, options, more=''):
 
 
 class PluginDaemon(SocketDaemon):
-    def __init__(self, names, process, options='', more='', argv=()):
-        super().__init__(*argv, env={'LD_LIBRARY_PATH': DIRECTORY.name})
+    def __init__(self, names, process, options='', more='', spec='fattree:4'):
+        super().__init__(env={'LD_LIBRARY_PATH': DIRECTORY.name})
+        self.argv[self.argv.index('--sim') + 1] = spec
         self.record = self.path('record')
         self.path('conf', conf(names, process, options.replace('@', self.record), more))
 
@@ -64,6 +66,11 @@ class PluginDaemon(SocketDaemon):
 
     def up(self):
         check('the subnet', self.wait_log('SUBNET UP'), self.errors())
+
+    def routes_by(self, engine):
+        def is_so():
+            return json.loads(self.ask('-j', 'status'))['routing_engine'] == engine
+        check(f'routes by {engine}', wait_for(is_so), self.read('log')[-2000:])
 
     def sweeps(self):
         """A sweep begins and ends though the plug-in does what it does."""
@@ -229,6 +236,26 @@ def cannot_be_loaded(process):
                     'its create\\(\\) has not returned: signal 6')
 
 
+def routes(process):
+    """An engine is used again as soon as its plug-in is back."""
+    with PluginDaemon('torus', process, more='routing_engine torus_dor, minhop\n',
+                      spec='torus:3x3x3') as daemon:
+        daemon.up()
+        daemon.routes_by('torus_dor')
+        daemon.ask('plugins', 'stop', 'torus')
+        daemon.becomes('it stops', state='stopped')
+        daemon.ask('reroute')
+        daemon.routes_by('minhop')
+        daemon.ask('plugins', 'start', 'torus')
+        daemon.routes_by('torus_dor')
+        if process:
+            os.kill(daemon.plugin()['process'], signal.SIGKILL)
+            daemon.becomes('it dies', state='ended')
+            daemon.ask('reroute')
+            daemon.routes_by('minhop')
+            daemon.routes_by('torus_dor')
+
+
 def own_glib(process):
     with PluginDaemon('glibby', process) as daemon:
         daemon.up()
@@ -251,12 +278,13 @@ def without():
 def main():
     install('odd', 'odd.so')
     install('two', 'odd.so')
+    install('torus', 'torus_dor.so')
     install('glibby', 'glibby.so')
     install('classic', 'wrong1.so')
     install('abi', 'wrong2.so')
     wanted = sys.argv[1:]
     for process in (False, True):
-        for test in (life, asks, once, floods, cannot_be_loaded, own_glib, hangs):
+        for test in (life, asks, once, floods, cannot_be_loaded, routes, own_glib, hangs):
             if not wanted or test.__name__ in wanted:
                 test(process)
     if not wanted or 'crashes' in wanted:

@@ -288,6 +288,8 @@ static bool on_loaded(struct plugin *plugin, const struct link_head *head, const
 	plugin_engines_attach(plugin);
 	plugin->has_run = true;
 	say(plugin, LINK_READY, 0);
+	if (!plugin->starts)
+		plugin_engines_reroute(plugin);
 	engines = g_strjoinv(", ", (char **)plugin->engines);
 	where = plugin->in_process ? g_strdup("in this process")
 				   : g_strdup_printf("as process %d", (int)plugin->process);

@@ -9,6 +9,7 @@
 #include "ctl/plugin/plugins_private.h"
 #include "plugin/engine/engine.h"
 #include "route/registry.h"
+#include "subnet/subnet.h"
 
 static struct plugin_engine *find(const struct plugin *plugin, const char *name)
 {
@@ -72,4 +73,33 @@ void plugin_engines_detach(struct plugin *plugin, const char *why)
 {
 	for (unsigned int i = 0; i < plugin->n_known; i++)
 		plugin_engine_detach(plugin->known[i].engine, why);
+}
+
+/* The engine whose routes are in use; NULL: there are none yet. */
+static const struct route_engine *engine_in_use(struct context *context)
+{
+	struct subnet *subnet = slot_take(&context->subnet);
+	const struct route_engine *engine = subnet ? subnet->routing->engine : NULL;
+
+	subnet_unref(subnet);
+	return engine; /* as long as the registry */
+}
+
+void plugin_engines_reroute(struct plugin *plugin)
+{
+	struct context *context = plugin->all->context;
+	const struct route_engine *used = engine_in_use(context);
+	struct options *options = slot_take(&context->options);
+	g_auto(GStrv) names =
+		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
+
+	options_unref(options);
+	for (unsigned int i = 0; names[i]; i++) {
+		if (find(plugin, names[i])) {
+			daemon_sweep(plugin->all->config.daemon, SWEEP_REROUTE);
+			return;
+		}
+		if (used && !strcmp(names[i], used->name))
+			return;
+	}
 }

@@ -105,6 +105,11 @@ const char *plugin_state_name(const struct plugin *plugin);
 
 /* Its routing engines, as it has just been loaded. */
 void plugin_engines_attach(struct plugin *plugin);
+/*
+ * They are there again: has routes computed, if routing_engine names one of them and the routes in
+ * use are not those of an engine that stands before it.
+ */
+void plugin_engines_reroute(struct plugin *plugin);
 /* They compute nothing until they are attached again. */
 void plugin_engines_detach(struct plugin *plugin, const char *why);
 
