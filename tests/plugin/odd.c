@@ -10,8 +10,12 @@
  *	crash ID	dies of the first event with that id
  *	crash-create	dies in create()
  *	ask LINE	asks for the command LINE (with "_" in place of blanks) at each event,
- *writes the answer's first line flood N		N threads ask for things without a pause log
- *N		logs N lines in create() leave ID	leaves at the first event with that id
+ *			and writes the first line of the answer
+ *	flood N		N threads ask for things without a pause
+ *	hammer N	the same, but they never end, not even after destroy()
+ *	log N		logs N lines in create()
+ *	leave ID	leaves at the first event with that id
+ *	leave-create	leaves in create()
  *	events MASK	wants only these events
  */
 #include <pthread.h>
@@ -92,6 +96,23 @@ static void *flood(void *arg)
 	return NULL;
 }
 
+/* It must not see struct odd, which destroy() frees. */
+static void *hammer(void *host)
+{
+	for (;;)
+		((const struct osm_host *)host)->command(host, "status", NULL);
+	return NULL;
+}
+
+static void start_hammers(const struct osm_host *host)
+{
+	pthread_t thread;
+
+	for (long i = 0; i < number(host, "hammer", 0); i++)
+		if (!pthread_create(&thread, NULL, hammer, (void *)host))
+			pthread_detach(thread);
+}
+
 static void *create(const struct osm_host *host)
 {
 	struct odd *odd = calloc(1, sizeof(*odd));
@@ -129,6 +150,9 @@ static void *create(const struct osm_host *host)
 		free(odd);
 		return NULL;
 	}
+	if (after(host, "leave-create"))
+		host->leave(host);
+	start_hammers(host);
 	odd->n_threads = (unsigned int)number(host, "flood", 0);
 	for (unsigned int i = 0; i < odd->n_threads; i++)
 		pthread_create(&odd->threads[i], NULL, flood, odd);

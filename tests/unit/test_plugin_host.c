@@ -257,6 +257,23 @@ START_TEST(leaving_ends_the_events)
 }
 END_TEST
 
+START_TEST(leaving_in_create)
+{
+	g_autofree char *options = g_strdup_printf("to %s leave-create", record);
+	g_autofree char *text = NULL;
+
+	begin("odd.so", options);
+	hear(LINK_LOADED);
+	hear(LINK_LEAVE);
+	say(LINK_READY, 0, 0, NULL, 0);
+	send_events(OSM_EVENT_SUBNET_UP, 1, 3);
+	hear(LINK_TAKEN);
+	stop();
+	text = recorded();
+	ck_assert_msg(!strstr(text, "serial 1 "), "%s", text);
+}
+END_TEST
+
 START_TEST(what_is_logged_is_sent)
 {
 	begin("odd.so", "log 2 null");
@@ -352,6 +369,7 @@ TEST_SUITE
 	tcase_add_test(tcase, the_daemon_goes_away);
 	tcase_add_test(tcase, requests_are_limited);
 	tcase_add_test(tcase, leaving_ends_the_events);
+	tcase_add_test(tcase, leaving_in_create);
 	tcase_add_test(tcase, what_is_logged_is_sent);
 	tcase_add_loop_test(tcase, what_cannot_be_loaded_is_refused, 0, G_N_ELEMENTS(wrongs));
 	tcase_add_test(tcase, a_name_without_a_file);

@@ -205,7 +205,8 @@ static bool load(struct plugin *plugin, GError **error)
 		plugin_look(plugin, g_get_monotonic_time());
 	}
 	plugin->starts = false;
-	if (plugin_is_up(plugin))
+	/* One that has asked to be unloaded was loaded. */
+	if (plugin->has_run && plugin->state != PLUGIN_ENDED)
 		return true;
 	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
 		    "event_plugin_name: plug-in %s cannot be loaded: %s", plugin->name,

@@ -294,12 +294,15 @@ static void log_line(const struct osm_host *face, enum osm_log_level level, cons
 static void leave_daemon(const struct osm_host *face)
 {
 	struct host *host = host_of(face);
+	bool is_known;
 
 	enter(host);
 	pthread_mutex_lock(&host->lock);
 	host->is_leaving = true;
+	is_known = host->is_known;
 	pthread_mutex_unlock(&host->lock);
-	host_send(host, &(struct link_head){.type = LINK_LEAVE}, NULL);
+	if (is_known)
+		host_send(host, &(struct link_head){.type = LINK_LEAVE}, NULL);
 	leave(host);
 }
 

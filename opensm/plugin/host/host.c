@@ -62,6 +62,21 @@ static void describe(const struct osm_plugin *plugin, struct link_loaded *loaded
 	}
 }
 
+/* The daemon hears that it is loaded first, even if it asked in create() to be unloaded. */
+static bool tell_loaded(struct host *host, const struct link_loaded *loaded)
+{
+	const struct link_head head = {.type = LINK_LOADED, .length = sizeof(*loaded)};
+	bool is_leaving;
+
+	if (!host_send(host, &head, loaded))
+		return false;
+	pthread_mutex_lock(&host->lock);
+	host->is_known = true;
+	is_leaving = host->is_leaving;
+	pthread_mutex_unlock(&host->lock);
+	return !is_leaving || host_send(host, &(struct link_head){.type = LINK_LEAVE}, NULL);
+}
+
 static bool load(struct host *host)
 {
 	g_autoptr(GError) error = NULL;
@@ -83,8 +98,7 @@ static bool load(struct host *host)
 	host->n_engines = loaded.n_engines;
 	host->is_created = true;
 	pthread_mutex_unlock(&host->lock);
-	return host_send(host, &(struct link_head){.type = LINK_LOADED, .length = sizeof(loaded)},
-			 &loaded);
+	return tell_loaded(host, &loaded);
 }
 
 /* Whether on_event() may be called. */

@@ -37,6 +37,7 @@ struct host {
 	bool is_created; /* create() has returned, so that engines may be called */
 	bool is_ready;	 /* the daemon serves requests */
 	bool is_over;	 /* STOP came, or the daemon has gone */
+	bool is_known;	 /* LOADED was sent, so that LEAVE may be */
 	bool is_leaving; /* leave() was called */
 	GQueue events;	 /* GBytes: struct event_record */
 	GList *calls;	 /* struct call that wait for an answer */
