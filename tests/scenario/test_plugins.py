@@ -146,6 +146,10 @@ def asks(process):
         daemon.becomes('it leaves', state='stopped')
         check('why', 'plug-in odd: it asks to be unloaded' in daemon.read('log'))
         daemon.sweeps()
+    with PluginDaemon('odd', process, 'odd to @ leave-create') as daemon:
+        daemon.up()
+        daemon.becomes('it leaves in create()', state='stopped')
+        check('after it was loaded', daemon.lines()[-2] == 'destroy', daemon.lines())
 
 
 def once(process):
@@ -190,6 +194,19 @@ def hangs(process):
         daemon.sweeps()
         result = run('-s', daemon.socket, 'plugins', 'start', 'odd')
         check('it may start in a process only', (result.returncode == 0) == process, result)
+
+
+def runs_on(process):
+    """After destroy(): the code of its threads has to stay where it is."""
+    with PluginDaemon('odd', process, 'odd hammer 16') as daemon:
+        daemon.up()
+        daemon.ask('plugins', 'stop', 'odd')
+        daemon.becomes('it is stopped', state='stopped', process=0)
+        text = 'plug-in odd: a thread of it still runs after destroy(): it stays loaded'
+        check('its threads run on', (text in daemon.read('log')) != process)
+        time.sleep(0.1)  # by then the daemon has seen that its host has ended
+        result = run('-s', daemon.socket, 'plugins', 'start', 'odd')
+        check('nor may it start then', (result.returncode == 0) == process, result)
 
 
 def crashes():
@@ -284,7 +301,8 @@ def main():
     install('abi', 'wrong2.so')
     wanted = sys.argv[1:]
     for process in (False, True):
-        for test in (life, asks, once, floods, cannot_be_loaded, routes, own_glib, hangs):
+        for test in (life, asks, once, floods, cannot_be_loaded, routes, own_glib, runs_on,
+                     hangs):
             if not wanted or test.__name__ in wanted:
                 test(process)
     if not wanted or 'crashes' in wanted:

@@ -328,8 +328,9 @@ static bool on_taken(struct plugin *plugin, uint32_t n)
 
 static void on_stopped(struct plugin *plugin, bool stays)
 {
-	plugin->is_left = stays;
-	if (stays)
+	plugin->stays = stays && plugin->in_process;
+	plugin->is_left = plugin->stays;
+	if (plugin->stays)
 		plugin_log_error(plugin, "a thread of it still runs after destroy(): it stays "
 					 "loaded");
 	if (plugin->state == PLUGIN_STOPPING && plugin->in_process)
@@ -519,7 +520,7 @@ static void look_at_end(struct plugin *plugin)
 	if (!plugin->is_going || plugin->process)
 		return;
 	plugin->is_going = false;
-	plugin->is_left = false;
+	plugin->is_left = plugin->stays;
 	g_clear_pointer(&plugin->end, link_end_free);
 	lost(plugin, how ? how : "its host has ended");
 }

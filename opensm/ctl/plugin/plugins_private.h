@@ -52,6 +52,7 @@ struct plugin {
 	bool starts;	    /* with the daemon, which waits for it */
 	bool to_be_stopped; /* by command, maybe its own: not before that is answered */
 	bool is_left;	    /* in the daemon: its threads have not come back */
+	bool stays;	    /* and never will, as its host has ended without them */
 	bool is_going;	    /* STOPPED came, or the link has ended: the process should end, too */
 	pid_t process;	    /* 0: none */
 	unsigned int kills; /* signals that were sent to it */
