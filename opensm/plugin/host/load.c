@@ -5,6 +5,13 @@
 #include <string.h>
 
 #define CLASSIC_SYMBOL "osm_event_plugin"
+/*
+ * The sizes that these structs have in version 1, by their last members there: members that are
+ * added later are not asked of a plug-in that was compiled before.
+ */
+#define SIZE_WITH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+#define PLUGIN_SIZE SIZE_WITH(struct osm_plugin, engines)
+#define ENGINE_SIZE SIZE_WITH(struct osm_engine, route)
 
 G_GNUC_PRINTF(2, 3)
 static bool refuse(GError **error, const char *format, ...)
@@ -40,9 +47,9 @@ static bool is_engine_name(const char *name)
 
 static bool check_engine(const struct osm_engine *engine, unsigned int number, GError **error)
 {
-	if (engine->size < sizeof(*engine))
+	if (engine->size < ENGINE_SIZE)
 		return refuse(error, "its routing engine %u has size %u, expected %zu or more",
-			      number, engine->size, sizeof(*engine));
+			      number, engine->size, ENGINE_SIZE);
 	if (!is_engine_name(engine->name))
 		return refuse(error,
 			      "its routing engine %u has a name that cannot be used: expected 1 to "
@@ -77,9 +84,9 @@ static bool check(const struct osm_plugin *plugin, GError **error)
 	if (plugin->abi != OSM_PLUGIN_ABI)
 		return refuse(error, "it is made for version %u of the interface, expected %d",
 			      plugin->abi, OSM_PLUGIN_ABI);
-	if (plugin->size < sizeof(*plugin))
+	if (plugin->size < PLUGIN_SIZE)
 		return refuse(error, "its struct osm_plugin has size %u, expected %zu or more",
-			      plugin->size, sizeof(*plugin));
+			      plugin->size, PLUGIN_SIZE);
 	if (!plugin->create || !plugin->destroy)
 		return refuse(error, "it has no function %s()",
 			      plugin->create ? "destroy" : "create");
