@@ -10,7 +10,8 @@ plugin_groups = tests/plugin/path_tables.c tests/plugin/database.c tests/plugin/
 plugin_scripts = tests/plugin/oms.py tests/plugin/json_log.sh
 plugin_wrongs = tests/plugin/wrong0.so tests/plugin/wrong1.so tests/plugin/wrong2.so \
 	tests/plugin/wrong3.so tests/plugin/wrong4.so tests/plugin/wrong5.so \
-	tests/plugin/wrong6.so tests/plugin/wrong7.so tests/plugin/wrong8.so tests/plugin/wrong9.so
+	tests/plugin/wrong6.so tests/plugin/wrong7.so tests/plugin/wrong8.so \
+	tests/plugin/wrong9.so tests/plugin/wrong10.so
 plugin_sources = tests/plugin/liar.c tests/plugin/torus_dor.c tests/plugin/odd.c \
 	tests/plugin/torus_turns.c tests/plugin/glibby.c tests/plugin/wrong.c $(plugin_groups)
 EXTRA_DIST += $(plugin_sources) $(plugin_scripts)

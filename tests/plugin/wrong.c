@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Plug-ins that cannot be loaded; compiled with WRONG for each of the ways. */
+/*
+ * Plug-ins that cannot be loaded; compiled with WRONG for each of the ways. Texts alone never stop
+ * one: with WRONG_TEXTS it is loaded.
+ */
 #include "opensm/plugin.h"
 
 #define WRONG_NOTHING 0 /* no symbol at all */
@@ -12,6 +15,7 @@
 #define WRONG_ENGINES 7 /* one too many */
 #define WRONG_TWICE 8
 #define WRONG_NO_ROUTE 9
+#define WRONG_TEXTS 10 /* longer than is shown, and not UTF-8 */
 
 #if WRONG == WRONG_CLASSIC
 extern const struct {
@@ -96,7 +100,12 @@ const struct osm_plugin *osm_plugin_v1(void)
 	static const struct osm_plugin plugin = {
 		.size = sizeof(plugin) - (WRONG == WRONG_SIZE ? 8 : 0),
 		.abi = OSM_PLUGIN_ABI + (WRONG == WRONG_ABI ? 1 : 0),
+#if WRONG == WRONG_TEXTS
+		.name = "0123456789012345678901234567890123456789012345678901234567890\u20AC",
+		.version = "caf\xE9",
+#else
 		.name = "wrong",
+#endif
 		.create = WRONG == WRONG_NO_CREATE ? NULL : create,
 		.destroy = destroy,
 		.engines = engines,

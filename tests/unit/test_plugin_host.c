@@ -316,6 +316,19 @@ START_TEST(what_cannot_be_loaded_is_refused)
 }
 END_TEST
 
+START_TEST(texts_are_cut_between_characters)
+{
+	const struct link_loaded *loaded = (const void *)octets;
+
+	begin("wrong10.so", "");
+	hear(LINK_LOADED);
+	ck_assert_str_eq(loaded->name,
+			 "0123456789012345678901234567890123456789012345678901234567890");
+	ck_assert_str_eq(loaded->version, "caf\uFFFD");
+	stop();
+}
+END_TEST
+
 START_TEST(a_name_without_a_file)
 {
 	g_autoptr(GError) error = NULL;
@@ -372,6 +385,7 @@ TEST_SUITE
 	tcase_add_test(tcase, leaving_in_create);
 	tcase_add_test(tcase, what_is_logged_is_sent);
 	tcase_add_loop_test(tcase, what_cannot_be_loaded_is_refused, 0, G_N_ELEMENTS(wrongs));
+	tcase_add_test(tcase, texts_are_cut_between_characters);
 	tcase_add_test(tcase, a_name_without_a_file);
 	tcase_add_loop_test(tcase, no_greeting, 0, 4);
 	tcase_add_test(tcase, glib_of_its_own);

@@ -48,17 +48,28 @@ static void tell_taken(struct host *host, uint32_t *n)
 
 /* ---- the event thread ---- */
 
+/* What the plug-in says, as UTF-8; cut before a character that does not fit whole. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+	g_autofree char *text = g_utf8_make_valid(from ? from : "", -1);
+	size_t n = strlen(text);
+
+	if (n >= size)
+		n = (size_t)(g_utf8_find_prev_char(text, text + size) - text);
+	g_strlcpy(to, text, n + 1);
+}
+
 static void describe(const struct osm_plugin *plugin, struct link_loaded *loaded)
 {
 	loaded->events = plugin->on_event ? plugin->events : 0;
-	g_strlcpy(loaded->name, plugin->name ? plugin->name : "", sizeof(loaded->name));
-	g_strlcpy(loaded->version, plugin->version ? plugin->version : "", sizeof(loaded->version));
+	copy_text(loaded->name, sizeof(loaded->name), plugin->name);
+	copy_text(loaded->version, sizeof(loaded->version), plugin->version);
 	for (; plugin->engines && plugin->engines[loaded->n_engines]; loaded->n_engines++) {
 		const struct osm_engine *engine = plugin->engines[loaded->n_engines];
 		struct link_engine *to = &loaded->engines[loaded->n_engines];
 
-		g_strlcpy(to->name, engine->name, sizeof(to->name));
-		g_strlcpy(to->summary, engine->summary ? engine->summary : "", sizeof(to->summary));
+		copy_text(to->name, sizeof(to->name), engine->name);
+		copy_text(to->summary, sizeof(to->summary), engine->summary);
 	}
 }
 
