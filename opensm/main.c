@@ -342,6 +342,27 @@ static bool load_plugins(struct program *program, GError **error)
 	return true;
 }
 
+/*
+ * Now that plug-ins are loaded, all engines are known; but if the options allow a start without a
+ * plug-in, they allow one without its engines, too.
+ */
+static bool check_engines(const struct program *program, GError **error)
+{
+	struct route_registry *engines = daemon_context(program->daemon)->engines;
+	g_autoptr(GError) trouble = NULL;
+
+	if (check_config_engines(program->options, engines, &trouble))
+		return true;
+	if (plugins_are_loaded(program->plugins)) {
+		g_propagate_error(error, g_steal_pointer(&trouble));
+		return false;
+	}
+	log_error(program->log,
+		  "%s; the start goes on, as a plug-in that is not loaded may have it",
+		  trouble->message);
+	return true;
+}
+
 static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
@@ -368,9 +389,7 @@ static bool program_build(struct program *program, GError **error)
 	program->dumps = dumps_new(program->daemon);
 	program->journal = journal_new(program->daemon);
 	show_progress(program);
-	/* Now that plug-ins are loaded, all engines are known. */
-	return load_plugins(program, error) &&
-	       check_config_engines(options, daemon_context(program->daemon)->engines, error) &&
+	return load_plugins(program, error) && check_engines(program, error) &&
 	       open_console(program, error);
 }
 

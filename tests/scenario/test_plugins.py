@@ -79,14 +79,14 @@ class PluginDaemon(SocketDaemon):
         check('a sweep', wait_for(lambda: self.read('log').count('SUBNET UP') > before))
 
 
-def start_fails(what, names, process, options, text):
+def start_fails(what, names, process, options, text, more=''):
     """The start ends, and tells why; or goes on without the plug-in, as it is not required."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, 'conf')
         for required in (True, False):
             with open(path, 'w') as file:
                 file.write(conf(names, process, options,
-                                '' if required else 'event_plugin_required FALSE\n'))
+                                more + ('' if required else 'event_plugin_required FALSE\n')))
             result = subprocess.run(
                 [OPENSM, '-F', path, '--sim', 'fattree:4', '--once', '-f',
                  os.path.join(directory, 'log')], capture_output=True, text=True,
@@ -248,6 +248,8 @@ def cannot_be_loaded(process):
     start_fails('create() fails', 'odd', process, 'null', 'its create\\(\\) has failed')
     start_fails('options too long', 'odd', process, 'y' * 61000,
                 'event_plugin_options is too long: .* expected at most 60000')
+    start_fails('its engine', 'nowhere', process, '', 'plug-in nowhere cannot be loaded: ',
+                'routing_engine torus_dor, updn\n')
     if process:
         start_fails('a crash', 'odd', process, 'crash-create',
                     'its create\\(\\) has not returned: signal 6')

@@ -294,6 +294,14 @@ bool plugins_new(struct plugins **plugins, const struct plugins_config *config, 
 	return false;
 }
 
+bool plugins_are_loaded(const struct plugins *plugins)
+{
+	for (guint i = 0; plugins && i < plugins->list->len; i++)
+		if (!at(plugins, i)->has_run)
+			return false;
+	return true;
+}
+
 void plugins_drain(struct plugins *plugins, void (*done)(void *arg), void *arg)
 {
 	if (!plugins) {

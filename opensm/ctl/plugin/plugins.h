@@ -32,6 +32,8 @@ struct plugins_config {
  * event_plugin_required is TRUE.
  */
 bool plugins_new(struct plugins **plugins, const struct plugins_config *config, GError **error);
+/* Whether each has been loaded, so that its routing engines are known. NULL: true. */
+bool plugins_are_loaded(const struct plugins *plugins);
 /* Calls done(arg) once each has had all events, or after some seconds. */
 void plugins_drain(struct plugins *plugins, void (*done)(void *arg), void *arg);
 /* Stops them all, and waits for that, for some seconds at most. Before daemon_stop. */
