@@ -37,6 +37,7 @@
 #include "ctl/report/progress.h"
 #include "ctl/report/status.h"
 #include "ctl/site/check_config.h"
+#include "plugin/host/exit_guard.h"
 #include "plugin/host/host.h"
 #include "route/engine.h"
 
@@ -336,6 +337,7 @@ static bool load_plugins(struct program *program, GError **error)
 		.sim = program->device.sim,
 	};
 
+	exit_guard_set();
 	if (!plugins_new(&program->plugins, &config, error))
 		return false;
 	daemon_set_plugins(program->daemon, plugins_face(program->plugins));

@@ -18,6 +18,7 @@ libplugin_a_SOURCES = \
 	opensm/plugin/engine/serve.c opensm/plugin/engine/serve.h \
 	opensm/plugin/host/call.c \
 	opensm/plugin/host/child.c \
+	opensm/plugin/host/exit_guard.c opensm/plugin/host/exit_guard.h \
 	opensm/plugin/host/host.c opensm/plugin/host/host.h opensm/plugin/host/host_private.h \
 	opensm/plugin/host/load.c opensm/plugin/host/load.h \
 	opensm/plugin/host/snapshot_view.c opensm/plugin/host/snapshot_view.h

@@ -8,6 +8,7 @@
  *	slow-event MS	each event takes that long
  *	slow-end MS	destroy() takes that long
  *	crash ID	dies of the first event with that id
+ *	exit ID		calls exit() at the first event with that id
  *	crash-create	dies in create()
  *	ask LINE	asks for the command LINE (with "_" in place of blanks) at each event,
  *			and writes the first line of the answer
@@ -34,7 +35,7 @@ struct odd {
 	const struct osm_host *host;
 	FILE *file;
 	char command[64];
-	long slow_event, slow_end, crash, leave;
+	long slow_event, slow_end, crash, exit, leave;
 	unsigned int n_threads;
 	pthread_t threads[THREADS];
 	atomic_bool ends;
@@ -123,6 +124,7 @@ static void *create(const struct osm_host *host)
 	odd->slow_event = number(host, "slow-event", 0);
 	odd->slow_end = number(host, "slow-end", 0);
 	odd->crash = number(host, "crash", -1);
+	odd->exit = number(host, "exit", -1);
 	odd->leave = number(host, "leave", -1);
 	if (to && sscanf(to, "%255s", name) == 1)
 		odd->file = fopen(name, "a");
@@ -184,6 +186,8 @@ static void on_event(void *context, const struct osm_event *event)
 			(unsigned long long)event->serial, event->text);
 	if (odd->crash == (long)event->id)
 		abort();
+	if (odd->exit == (long)event->id)
+		exit(0);
 	pause_ms(odd->slow_event);
 	if (*odd->command) {
 		int result = (int)odd->host->command(odd->host, odd->command, &answer);

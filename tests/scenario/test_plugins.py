@@ -226,6 +226,17 @@ def crashes():
         daemon.becomes('it stays stopped', state='stopped')
 
 
+def exits():
+    """In a process it ends only that; on a thread it ends the daemon, as a failure."""
+    with PluginDaemon('odd', True, f'odd to @ exit {SWEEP_DONE}') as daemon:
+        check('its end', daemon.wait_log('plug-in odd: it ended with exit code 0'))
+    daemon = PluginDaemon('odd', False, f'odd to @ exit {SWEEP_DONE}').__enter__()
+    check('no success', daemon.child.wait(SECONDS) == 1, daemon.child.returncode)
+    check('it is named', 'exit() was called on the thread odd, by a plug-in: the daemon ends' in
+          daemon.read('stderr'), daemon.read('stderr'))
+    daemon.dir.cleanup()
+
+
 def floods(process):
     with PluginDaemon('odd', process, 'odd flood 8') as daemon:
         daemon.up()
@@ -309,6 +320,8 @@ def main():
                 test(process)
     if not wanted or 'crashes' in wanted:
         crashes()
+    if not wanted or 'exits' in wanted:
+        exits()
     if not wanted or 'without' in wanted:
         without()
     DIRECTORY.cleanup()
