@@ -8,6 +8,7 @@
  *	slow-event MS	each event takes that long
  *	slow-end MS	destroy() takes that long
  *	crash ID	dies of the first event with that id
+ *	crash-end	dies in destroy()
  *	exit ID		calls exit() at the first event with that id
  *	crash-create	dies in create()
  *	ask LINE	asks for the command LINE (with "_" in place of blanks) at each event,
@@ -35,6 +36,7 @@ struct odd {
 	const struct osm_host *host;
 	FILE *file;
 	char command[64];
+	bool crash_end;
 	long slow_event, slow_end, crash, exit, leave;
 	unsigned int n_threads;
 	pthread_t threads[THREADS];
@@ -124,6 +126,7 @@ static void *create(const struct osm_host *host)
 	odd->slow_event = number(host, "slow-event", 0);
 	odd->slow_end = number(host, "slow-end", 0);
 	odd->crash = number(host, "crash", -1);
+	odd->crash_end = after(host, "crash-end");
 	odd->exit = number(host, "exit", -1);
 	odd->leave = number(host, "leave", -1);
 	if (to && sscanf(to, "%255s", name) == 1)
@@ -169,6 +172,8 @@ static void destroy(void *context)
 	for (unsigned int i = 0; i < odd->n_threads; i++)
 		pthread_join(odd->threads[i], NULL);
 	pause_ms(odd->slow_end);
+	if (odd->crash_end)
+		abort();
 	if (odd->file) {
 		fprintf(odd->file, "destroy\n");
 		fclose(odd->file);

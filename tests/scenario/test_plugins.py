@@ -185,12 +185,16 @@ def hangs(process):
         daemon.child.terminate()
         check('the daemon ends', daemon.child.wait(SECONDS) == 0)
         check('soon', time.monotonic() - began < 10, time.monotonic() - began)
-        check('it is named', process or 'plug-in odd: its destroy() has not returned after 2 s: it '
-              'stays loaded' in daemon.read('log'), daemon.read('log')[-2000:])
+        check('it is named', 'plug-in odd: its on_event() has not returned' +
+              (': signal 15' if process else ' after 2 s: it stays loaded') in daemon.read('log'),
+              daemon.read('log')[-2000:])
     with PluginDaemon('odd', process, 'odd to @ slow-end 1000000') as daemon:
         daemon.up()
         daemon.ask('plugins', 'stop', 'odd')
         daemon.becomes('it is left, or killed', state='stopped', process=0)
+        check('it is told', 'plug-in odd: its destroy() has not returned' +
+              (': signal 15' if process else ' after 2 s: it stays loaded') in daemon.read('log'),
+              daemon.read('log')[-2000:])
         daemon.sweeps()
         result = run('-s', daemon.socket, 'plugins', 'start', 'odd')
         check('it may start in a process only', (result.returncode == 0) == process, result)
@@ -224,6 +228,12 @@ def crashes():
         check('later each time', daemon.wait_log('plug-in odd: it is started again in 2 s'))
         daemon.ask('plugins', 'stop', 'odd')
         daemon.becomes('it stays stopped', state='stopped')
+    with PluginDaemon('odd', True, 'odd to @ crash-end') as daemon:
+        daemon.up()
+        daemon.ask('plugins', 'stop', 'odd')
+        daemon.becomes('it dies in destroy()', state='stopped')
+        check('which is told', 'plug-in odd: its destroy() has not returned: signal 6' in
+              daemon.read('log'))
 
 
 def exits():

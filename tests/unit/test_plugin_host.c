@@ -81,6 +81,7 @@ static void hear_end(int expected)
 static void stop(void)
 {
 	say(LINK_STOP, 0, 0, NULL, 0);
+	hear(LINK_ENDING);
 	hear(LINK_STOPPED);
 	ck_assert_int_eq(got.value, 0);
 	hear_end(0);
@@ -197,6 +198,7 @@ START_TEST(a_stop_ends_what_waits)
 	hear(LINK_REQUEST);
 	say(LINK_STOP, 0, 0, NULL, 0);
 	hear(LINK_TAKEN);
+	hear(LINK_ENDING);
 	hear(LINK_STOPPED);
 	hear_end(0);
 	wait_for_line("answer 4 \ndestroy\n"); /* OSM_OVER, and no other event */
@@ -235,6 +237,7 @@ START_TEST(requests_are_limited)
 	while (link_receive(end, &got, octets, files) == LINK_DONE)
 		ck_assert_int_ne(got.type, LINK_REQUEST);
 	say(LINK_STOP, 0, 0, NULL, 0);
+	hear(LINK_ENDING);
 	hear(LINK_STOPPED);
 	hear_end(0);
 }

@@ -206,6 +206,16 @@ static void ended(struct plugin *plugin, const char *how)
 		plan_restart(plugin, was_calm);
 }
 
+/* What a plug-in that is to be stopped has not come back from, as far as its host has told. */
+static const char *unfinished(const struct plugin *plugin)
+{
+	if (!plugin->is_created)
+		return "create()";
+	if (plugin->is_ending)
+		return "destroy()";
+	return plugin->ahead ? "on_event()" : "route()";
+}
+
 static void lost(struct plugin *plugin, const char *how)
 {
 	g_autofree char *why = NULL;
@@ -220,6 +230,12 @@ static void lost(struct plugin *plugin, const char *how)
 		ended(plugin, how);
 		break;
 	case PLUGIN_STOPPING:
+		if (!plugin->has_ended) {
+			why = g_strdup_printf("its %s has not returned: %s", unfinished(plugin),
+					      how);
+			note_error(plugin, why);
+			plugin_log_error(plugin, "%s", why);
+		}
 		stopped(plugin);
 		break;
 	default:
@@ -278,6 +294,7 @@ static bool on_loaded(struct plugin *plugin, const struct link_head *head, const
 {
 	g_autofree char *engines = NULL, *where = NULL;
 
+	plugin->is_created = true;
 	if (plugin->state != PLUGIN_LOADING)
 		return plugin->state != PLUGIN_RUNNING;
 	if (!understand(plugin, head, octets))
@@ -328,6 +345,7 @@ static bool on_taken(struct plugin *plugin, uint32_t n)
 
 static void on_stopped(struct plugin *plugin, bool stays)
 {
+	plugin->has_ended = true;
 	plugin->stays = stays && plugin->in_process;
 	plugin->is_left = plugin->stays;
 	if (plugin->stays)
@@ -364,6 +382,9 @@ static bool take(void *arg, const struct link_head *head, const void *octets, in
 			plugin_stop(plugin);
 		}
 		return true;
+	case LINK_ENDING:
+		plugin->is_ending = true;
+		return !plugin_is_up(plugin);
 	case LINK_STOPPED:
 		on_stopped(plugin, head->value != 0);
 		return !plugin_is_up(plugin);
@@ -473,6 +494,9 @@ void plugin_start(struct plugin *plugin)
 	plugin->restart_us = 0;
 	plugin->is_going = false;
 	plugin->kills = 0;
+	plugin->is_created = false;
+	plugin->is_ending = false;
+	plugin->has_ended = false;
 	plugin->in_process = plugin->all->in_process;
 	g_clear_pointer(&plugin->end, link_end_free);
 	enter(plugin, PLUGIN_LOADING);
@@ -538,11 +562,14 @@ static void look_at_events(struct plugin *plugin, int64_t now_us)
 
 static void look_at_stopping(struct plugin *plugin, int64_t now_us)
 {
+	g_autofree char *why = NULL;
+
 	if (!plugin->in_process || now_us - plugin->since_us < DESTROY_US)
 		return;
-	plugin_log_error(plugin, "its destroy() has not returned after %d s: it stays loaded",
-			 (int)(DESTROY_US / US_PER_S));
-	leave_loaded(plugin, "its destroy() has not returned");
+	why = g_strdup_printf("its %s has not returned after %d s: it stays loaded",
+			      unfinished(plugin), (int)(DESTROY_US / US_PER_S));
+	plugin_log_error(plugin, "%s", why);
+	leave_loaded(plugin, why);
 	enter(plugin, PLUGIN_STOPPED);
 }
 

@@ -49,6 +49,9 @@ struct plugin {
 	int64_t since_us;     /* in this state */
 	struct link_end *end; /* NULL: no host runs */
 	bool in_process;
+	bool is_created;    /* LOADED came from this host, */
+	bool is_ending;	    /* ENDING, */
+	bool has_ended;	    /* and STOPPED */
 	bool starts;	    /* with the daemon, which waits for it */
 	bool to_be_stopped; /* by command, maybe its own: not before that is answered */
 	bool is_left;	    /* in the daemon: its threads have not come back */

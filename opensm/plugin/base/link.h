@@ -16,7 +16,8 @@
  *	  ANSWER, id -----------------------> to the thread that waits
  *	  <----------------------------- LOG
  *	  <--------------------------- LEAVE
- *	  STOP ----------------------------> destroy()
+ *	  STOP ----------------------------> what still runs comes to its end
+ *	  <----------------------- ENDING, then destroy() is called
  *	  <-------------------------- STOPPED, then the host closes its end
  */
 #ifndef PLUGIN_BASE_LINK_H
@@ -33,10 +34,10 @@
 #define LINK_FILES 2u		 /* that a message may carry */
 
 enum link_type {
-	LINK_HELLO,   /* text: name, options, own options, version, each with its NUL */
-	LINK_LOADED,  /* struct link_loaded */
-	LINK_FAILED,  /* text: why */
-	LINK_ENGINE,  /* value: which one of struct link_loaded; its end of a socket of its own */
+	LINK_HELLO,  /* text: name, options, own options, version, each with its NUL */
+	LINK_LOADED, /* struct link_loaded */
+	LINK_FAILED, /* text: why */
+	LINK_ENGINE, /* value: which one of struct link_loaded; its end of a socket of its own */
 	LINK_READY,
 	LINK_EVENTS,  /* struct event_record (base/event_record.h), one after the other */
 	LINK_TAKEN,   /* value: number of events */
@@ -45,6 +46,7 @@ enum link_type {
 	LINK_LOG,     /* value: enum osm_log_level; text */
 	LINK_LEAVE,
 	LINK_STOP,
+	LINK_ENDING,
 	LINK_STOPPED, /* value: 1 if a thread of the plug-in still runs, so that it stays loaded */
 };
 

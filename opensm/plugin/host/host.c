@@ -199,6 +199,7 @@ static void end_engines(struct host *host)
 /* A thread that returns from a function of the host would return into code that is gone. */
 static void unload(struct host *host)
 {
+	host_send(host, &(struct link_head){.type = LINK_ENDING}, NULL);
 	host->plugin->destroy(host->context);
 	pthread_mutex_lock(&host->lock);
 	host->left_loaded = host->n_inside > 0;
