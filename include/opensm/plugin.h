@@ -436,7 +436,8 @@ struct osm_host {
 	const char *own_options;
 	void *data; /* private */
 
-	/* A line in the daemon's log, with the name of the plug-in; at most 1000 octets. */
+	/* A line in the daemon's log, with the name of the plug-in; at most 1000 octets. Of more
+	 * than 500 lines at once, and ten a second after that, the others are dropped. */
 	void (*log)(const struct osm_host *host, enum osm_log_level level, const char *format, ...)
 		OSM_PRINTF(3, 4);
 	/*

@@ -261,6 +261,19 @@ def floods(process):
         check('in time', time.monotonic() - began < 10)
 
 
+def talks(process):
+    with PluginDaemon('odd', process, 'odd log 3000') as daemon:
+        daemon.up()
+        n = daemon.read('log').count('plug-in odd: line ')
+        check('few of its lines', 500 <= n <= 600, n)
+        daemon.ask('plugins', 'stop', 'odd')
+        daemon.becomes('stopped', state='stopped', process=0)
+        time.sleep(0.2)
+        daemon.ask('plugins', 'start', 'odd')
+        check('which is told', daemon.wait_log('plug-in odd: line 0; second ('), n)
+        check('how many', ' lines before this one were dropped)' in daemon.read('log'))
+
+
 def cannot_be_loaded(process):
     start_fails('no file', 'odd,nowhere', process, '',
                 'plug-in nowhere cannot be loaded: libnowhere.so: cannot open shared object file')
@@ -324,8 +337,8 @@ def main():
     install('abi', 'wrong2.so')
     wanted = sys.argv[1:]
     for process in (False, True):
-        for test in (life, asks, once, floods, cannot_be_loaded, routes, own_glib, runs_on,
-                     hangs):
+        for test in (life, asks, once, floods, talks, cannot_be_loaded, routes, own_glib,
+                     runs_on, hangs):
             if not wanted or test.__name__ in wanted:
                 test(process)
     if not wanted or 'crashes' in wanted:

@@ -19,7 +19,9 @@
 #define KILL_US US_PER_S	 /* from one signal to the next */
 #define CALM_US (600 * US_PER_S) /* of life, after which restarts come quickly again */
 #define RESTART_MAX_S 60
-#define LAST_WORDS 64 /* turns of reading what a process sent before it died */
+#define LOG_BURST 500		       /* lines that it may log at once, */
+#define LOG_EVERY_NS (100 * NS_PER_MS) /* then one in this time */
+#define LAST_WORDS 64		       /* turns of reading what a process sent before it died */
 
 void plugin_say(struct plugin *plugin, unsigned int level, const char *format, ...)
 {
@@ -321,12 +323,20 @@ static void on_log(struct plugin *plugin, const struct link_head *head, const vo
 	g_autofree char *raw = g_strndup(octets, head->length);
 	g_autofree char *text = g_utf8_make_valid(raw, -1);
 	g_autofree char *line = answer_one_line(text);
-	unsigned int level = LOG_INFO;
+	unsigned int level = LOG_INFO, dropped;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(levels); i++)
 		if (head->value == levels[i])
 			level = levels[i];
-	plugin_say(plugin, level, "%s", line);
+	if (!log_wants(plugin->all->context->log, level, __FILE__) ||
+	    !log_limit_pass(&plugin->lines, (uint64_t)g_get_monotonic_time() * NS_PER_US, LOG_BURST,
+			    LOG_EVERY_NS, &dropped))
+		return;
+	if (dropped)
+		plugin_say(plugin, level, "%s (%u lines before this one were dropped)", line,
+			   dropped);
+	else
+		plugin_say(plugin, level, "%s", line);
 }
 
 static bool on_taken(struct plugin *plugin, uint32_t n)

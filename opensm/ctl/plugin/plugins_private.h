@@ -69,6 +69,7 @@ struct plugin {
 	} known[G_N_ELEMENTS(((struct link_loaded *)0)->engines)];
 	unsigned int n_known;
 	char *error;
+	struct log_limit lines; /* that it logs */
 	struct requests *requests;
 	uint64_t requests_before; /* of hosts that have ended */
 	struct feed *feed;
