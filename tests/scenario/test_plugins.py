@@ -116,7 +116,8 @@ def life(process):
         check('in words', 'odd: running, odd 1.2, ' in daemon.ask('plugins'))
         check('metrics', 'opensm_plugin_up{plugin="odd"} 1\n' in daemon.ask('metrics'))
         daemon.becomes('taken', waiting=0)
-        check('counted', daemon.plugin()['delivered'] > 0)
+        delivered = daemon.plugin()['delivered']
+        check('counted', delivered > 0)
         daemon.ask('plugins', 'start', 'odd', code=1)
         daemon.ask('plugins', 'stop', 'nobody', code=1)
         daemon.ask('plugins', 'halt', 'odd', code=2)
@@ -124,6 +125,7 @@ def life(process):
         daemon.becomes('stopped', state='stopped', process=0)
         check('by destroy()', daemon.lines()[-2] == 'destroy', daemon.lines())
         check('only this one', daemon.plugin(1)['state'] == 'running')
+        check('its counts stay', daemon.plugin()['delivered'] >= delivered, daemon.plugin())
         daemon.sweeps()
         daemon.ask('plugins', 'start', 'odd')
         daemon.becomes('running again', state='running')

@@ -387,10 +387,14 @@ START_TEST(numbers_after_a_loss)
 	push(feed, OSM_EVENT_NODE, 7);
 	feed_lose(feed, &moment, 4);
 	ck_assert_uint_eq(feed_lost(feed), 4);
+	ck_assert_uint_eq(feed_delivered(feed), 2);
 	EXPECT(feed, {OSM_EVENT_LOST, 7, 4}, {OSM_EVENT_NODE, 8, 7});
+	ck_assert_uint_eq(feed_delivered(feed), 4);
 	feed_push_gap(feed, &moment, 5);
 	feed_lose(feed, &moment, 2); /* one gap with that */
 	EXPECT(feed, {OSM_EVENT_LOST, 14, 7});
+	feed_lose(feed, &moment, 0);
+	EXPECT(feed, {OSM_EVENT_LOST, 16, 1});
 	feed_free(feed);
 }
 END_TEST

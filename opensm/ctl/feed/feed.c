@@ -328,9 +328,10 @@ void feed_push_gap(struct feed *feed, const struct feed_moment *moment, uint64_t
 void feed_lose(struct feed *feed, const struct feed_moment *moment, uint64_t n)
 {
 	bool was_empty = !feed->queue.length;
-	struct entry *gap = add_gap(feed, moment, n);
+	struct entry *gap = add_gap(feed, moment, MAX(n, 1));
 
 	gap->n_numbered = n;
+	feed->delivered -= n;
 	g_queue_unlink(&feed->queue, &gap->link);
 	g_queue_push_head_link(&feed->queue, &gap->link);
 	join_gaps(feed, &gap->link, gap->link.next);

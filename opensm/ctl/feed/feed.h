@@ -100,7 +100,8 @@ void feed_push_series(struct feed *feed, struct feed_series *series);
 void feed_push_gap(struct feed *feed, const struct feed_moment *moment, uint64_t n);
 /*
  * The last n events that were taken were lost on their way to the plug-in: OSM_EVENT_LOST comes
- * next. Their numbers are not given again.
+ * next. Their numbers are not given again. 0: only what the plug-in had made of those before was
+ * lost, which counts as one event.
  */
 void feed_lose(struct feed *feed, const struct feed_moment *moment, uint64_t n);
 /*
@@ -117,6 +118,6 @@ size_t feed_take(struct feed *feed, void *octets, size_t room, unsigned int *n, 
 
 uint64_t feed_waiting(const struct feed *feed);	  /* entries, a series being one */
 uint64_t feed_lost(const struct feed *feed);	  /* events that were dropped so far */
-uint64_t feed_delivered(const struct feed *feed); /* events that were taken so far */
+uint64_t feed_delivered(const struct feed *feed); /* that were taken, and not lost then */
 
 #endif

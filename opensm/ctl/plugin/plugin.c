@@ -76,6 +76,9 @@ static void drop_feed(struct plugin *plugin)
 	if (!plugin->feed)
 		return;
 	plugin_events_remove(plugin->all->events, plugin->feed);
+	plugin->delivered_before += feed_delivered(plugin->feed) - plugin->ahead;
+	plugin->lost_before += feed_lost(plugin->feed);
+	plugin->ahead = 0;
 	g_clear_pointer(&plugin->feed, feed_free);
 }
 
@@ -139,7 +142,7 @@ static void give_feed(struct plugin *plugin)
 		plugin_events_add(plugin->all->events, plugin->feed);
 	}
 	if (plugin->has_run)
-		feed_lose(plugin->feed, &now, MAX(plugin->ahead, 1));
+		feed_lose(plugin->feed, &now, plugin->ahead);
 	plugin->ahead = 0;
 }
 

@@ -134,10 +134,12 @@ static bool about_one(const struct plugins *plugins, unsigned int number,
 		.restarts = plugin->restarts,
 		.error = plugin->error ? plugin->error : "",
 	};
+	about->delivered = plugin->delivered_before;
+	about->lost = plugin->lost_before;
 	if (plugin->feed) {
-		about->delivered = feed_delivered(plugin->feed) - plugin->ahead;
+		about->delivered += feed_delivered(plugin->feed) - plugin->ahead;
 		about->waiting = feed_waiting(plugin->feed) + plugin->ahead;
-		about->lost = feed_lost(plugin->feed);
+		about->lost += feed_lost(plugin->feed);
 	}
 	return true;
 }

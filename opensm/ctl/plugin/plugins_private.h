@@ -73,6 +73,7 @@ struct plugin {
 	struct requests *requests;
 	uint64_t requests_before; /* of hosts that have ended */
 	struct feed *feed;
+	uint64_t delivered_before, lost_before; /* of feeds that were dropped */
 	uint32_t ahead;	  /* events that were sent and not taken */
 	int64_t taken_us; /* the last sign that it takes events */
 	bool has_run;
