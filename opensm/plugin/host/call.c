@@ -112,7 +112,8 @@ void host_take_answer(struct host *host, const struct link_head *head, const voi
 		if (call->id != head->id || call->is_answered)
 			continue;
 		call->is_answered = true;
-		call->result = head->value;
+		/* without descriptors the kernel drops the file of an answer */
+		call->result = head->n_files && files[0] < 0 ? OSM_FAILED : head->value;
 		call->length = head->length;
 		call->octets = g_malloc(head->length + 1);
 		memcpy(call->octets, octets, head->length);
