@@ -78,6 +78,7 @@ static void drop_feed(struct plugin *plugin)
 	plugin_events_remove(plugin->all->events, plugin->feed);
 	plugin->delivered_before += feed_delivered(plugin->feed) - plugin->ahead;
 	plugin->lost_before += feed_lost(plugin->feed);
+	plugin->was_ahead = plugin->ahead;
 	plugin->ahead = 0;
 	g_clear_pointer(&plugin->feed, feed_free);
 }
@@ -218,7 +219,7 @@ static const char *unfinished(const struct plugin *plugin)
 		return "create()";
 	if (plugin->is_ending)
 		return "destroy()";
-	return plugin->ahead ? "on_event()" : "route()";
+	return plugin->ahead || plugin->was_ahead ? "on_event()" : "route()";
 }
 
 static void lost(struct plugin *plugin, const char *how)
@@ -509,6 +510,7 @@ void plugin_start(struct plugin *plugin)
 	plugin->kills = 0;
 	plugin->is_created = false;
 	plugin->is_ending = false;
+	plugin->was_ahead = 0;
 	plugin->has_ended = false;
 	plugin->in_process = plugin->all->in_process;
 	g_clear_pointer(&plugin->end, link_end_free);
