@@ -68,11 +68,10 @@ struct keeper_column {
 
 /* ---- the old tables ---- */
 
-/* The channel by which a switch sent a LID, if it still leads to the same switch. */
-static uint32_t channel_before(const struct keeper *k, const struct routing *routing,
-			       const uint32_t *row, uint32_t sw, uint16_t lid)
+/* The channel at a port of a switch that was there before, if it leads to the switch it led to. */
+static uint32_t channel_at(const struct keeper *k, const struct routing *routing,
+			   const uint32_t *row, uint32_t sw, uint8_t port)
 {
-	uint8_t port = row[sw] == FABRIC_NONE ? ROUTE_NO_PORT : routing_port(routing, row[sw], lid);
 	uint32_t channel = route_channel(k->channels, sw, port), was;
 
 	if (channel == FABRIC_NONE)
@@ -80,6 +79,15 @@ static uint32_t channel_before(const struct keeper *k, const struct routing *rou
 	was = route_switch_across(routing->fabric,
 				  fabric_switch_port(routing->fabric, row[sw], port));
 	return was != FABRIC_NONE && was == row[k->channels->to[channel]] ? channel : FABRIC_NONE;
+}
+
+/* The channel by which a switch sent a LID, if there is one still. */
+static uint32_t channel_before(const struct keeper *k, const struct routing *routing,
+			       const uint32_t *row, uint32_t sw, uint16_t lid)
+{
+	if (row[sw] == FABRIC_NONE)
+		return FABRIC_NONE;
+	return channel_at(k, routing, row, sw, routing_port(routing, row[sw], lid));
 }
 
 /* Of what an earlier process made, only the SLs are known. */
@@ -306,7 +314,7 @@ static void take_old_trunk(struct keeper *k)
 	k->parent = g_malloc0(k->graph->n + 1);
 	for (uint32_t sw = 0; old && sw < k->graph->n; sw++) {
 		uint8_t port = k->row[sw] == FABRIC_NONE ? 0 : old[k->row[sw]];
-		uint32_t c = port ? route_channel(k->channels, sw, port) : FABRIC_NONE;
+		uint32_t c = port ? channel_at(k, k->old, k->row, sw, port) : FABRIC_NONE;
 
 		if (c == FABRIC_NONE)
 			continue;
