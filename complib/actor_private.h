@@ -117,10 +117,7 @@ void runtime_enqueue(struct runtime *rt, const void *owner, struct message *msg)
 void runtime_drop_queued(struct runtime *rt, const void *owner);
 void runtime_run_queued(struct runtime *rt, const void *owner);
 
-/*
- * Starts a thread with all signals blocked, as the main thread handles them; aborts if the system
- * cannot create a thread.
- */
+/* thread_try(), for a thread that is indispensable: aborts if the system cannot create it. */
 void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);
 
 #endif

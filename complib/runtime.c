@@ -11,10 +11,10 @@
  * behind it moves.
  */
 #define _GNU_SOURCE /* pthread_setname_np */
-#include <signal.h>
 #include <time.h>
 
 #include "actor_private.h"
+#include "complib/thread.h"
 
 #define FIFO_COMPACT_MIN 1024 /* deliveries done before moving the rest is worthwhile */
 #define SLICE_NS (10 * NS_PER_MS)
@@ -65,18 +65,10 @@ void timer_queue_fire(struct timer_queue *queue, struct timer *timer)
 
 void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg)
 {
-	char short_name[16]; /* the limit of the kernel, including the NUL */
-	sigset_t all, saved;
-	int err;
+	int err = thread_try(thread, name, run, arg);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	err = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	if (err)
 		g_error("cannot start thread %s: %s", name, g_strerror(err));
-	g_strlcpy(short_name, name, sizeof(short_name));
-	pthread_setname_np(*thread, short_name);
 }
 
 struct runtime *runtime_new(enum runtime_mode mode)

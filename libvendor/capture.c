@@ -8,10 +8,10 @@
  * and records that would make the list longer than PENDING_MAX octets are dropped and counted.
  */
 #include <complib/file.h>
+#include <complib/thread.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -265,19 +265,6 @@ static int create_file(const char *file, GError **error)
 	return -1;
 }
 
-/* Only threads that expect signals get them. */
-static int start_thread(struct capture *capture)
-{
-	sigset_t all, was;
-	int why;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	why = pthread_create(&capture->thread, NULL, writer, capture);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	return why;
-}
-
 static void capture_destroy(struct capture *capture)
 {
 	close(capture->fd);
@@ -306,7 +293,7 @@ struct capture *capture_new(const char *file, struct log *log, GError **error)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&capture->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	why = start_thread(capture);
+	why = thread_try(&capture->thread, NULL, writer, capture);
 	if (why == 0)
 		return capture;
 	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM, "%s: no thread to write it: %s", file,

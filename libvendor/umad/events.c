@@ -15,11 +15,11 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "complib/thread.h"
 #include "umad_private.h"
 
 struct umad_events {
@@ -108,16 +108,10 @@ static struct ibv_context *open_verbs(const char *name)
 static bool start_thread(struct umad_events *events)
 {
 	int fd = events->context->async_fd;
-	sigset_t all, before;
-	bool started;
 
 	if (events->stop_fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
 		return false;
-	sigfillset(&all); /* signals are for the main thread of the daemon */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&events->thread, NULL, events_main, events) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
+	return !thread_try(&events->thread, NULL, events_main, events);
 }
 
 static void events_free(struct umad_events *events)

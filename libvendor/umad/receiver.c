@@ -10,10 +10,10 @@
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
+#include "complib/thread.h"
 #include "umad_private.h"
 
 #define POLL_MS 100
@@ -303,15 +303,11 @@ static void *receiver_main(void *arg)
 
 bool umad_receiver_start(struct umad_device *device, GError **error)
 {
-	sigset_t all, before;
 	int rc;
 
 	if (device->receiving)
 		return true;
-	sigfillset(&all); /* signals are for the main thread of the daemon */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&device->receiver, NULL, receiver_main, device);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = thread_try(&device->receiver, NULL, receiver_main, device);
 	if (rc) {
 		g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_SYSTEM,
 			    "no thread for receiving from %s: %s", vendor_name(&device->vendor),

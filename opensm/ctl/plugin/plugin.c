@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complib/thread.h"
 #include "ctl/base/answer.h"
 #include "ctl/plugin/plugins_private.h"
 #include "ctl/plugin/process.h"
@@ -429,17 +430,11 @@ static void *run_host(void *arg)
 	return NULL;
 }
 
-/* Signals are for the daemon's own threads. */
 static bool start_thread(int end, GError **error)
 {
-	sigset_t all, before;
 	pthread_t thread;
-	int code;
+	int code = thread_try(&thread, NULL, run_host, GINT_TO_POINTER(end));
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	code = pthread_create(&thread, NULL, run_host, GINT_TO_POINTER(end));
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!code) {
 		pthread_detach(thread);
 		return true;

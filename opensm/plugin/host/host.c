@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#define _GNU_SOURCE /* pthread_setname_np() */
 #include "plugin/host/host.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "complib/thread.h"
 #include "plugin/base/event_record.h"
 #include "plugin/engine/serve.h"
 #include "plugin/host/host_private.h"
@@ -244,25 +243,6 @@ static void *run_engine(void *arg)
 	return NULL;
 }
 
-/* Starts a thread with all signals blocked: they are for the daemon's own threads. */
-static bool start_thread(pthread_t *thread, void *(*run)(void *arg), void *arg, const char *name)
-{
-	sigset_t all, before;
-	bool started;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	started = !pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (started) {
-		char shown[16];
-
-		g_strlcpy(shown, name, sizeof(shown));
-		pthread_setname_np(*thread, shown);
-	}
-	return started;
-}
-
 /* Under the lock, so that the event thread ends those that run, and no other is started then. */
 static void take_engine(struct host *host, uint32_t number, int files[LINK_FILES])
 {
@@ -273,7 +253,7 @@ static void take_engine(struct host *host, uint32_t number, int files[LINK_FILES
 
 		engine->host = host;
 		engine->end = files[0];
-		engine->runs = start_thread(&engine->thread, run_engine, engine, host->name);
+		engine->runs = !thread_try(&engine->thread, host->name, run_engine, engine);
 		if (engine->runs)
 			files[0] = -1;
 	}
@@ -416,7 +396,7 @@ int plugin_host_run(int end)
 	bool good;
 
 	if (greet(host, octets) &&
-	    start_thread(&host->event_thread, run_events, host, host->name)) {
+	    !thread_try(&host->event_thread, host->name, run_events, host)) {
 		read_all(host, octets);
 		pthread_join(host->event_thread, NULL);
 	}
