@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/sockets.h"
+#include "client/source.h"
 
 struct request {
 	uint64_t number;
@@ -42,19 +43,10 @@ static void request_free(struct request *request)
 	g_free(request);
 }
 
-static void drop_source(GSource **source)
-{
-	if (!*source)
-		return;
-	g_source_destroy(*source);
-	g_source_unref(*source);
-	*source = NULL;
-}
-
 static void connection_free(struct connection *connection)
 {
-	drop_source(&connection->reader);
-	drop_source(&connection->writer);
+	source_drop(&connection->reader);
+	source_drop(&connection->writer);
 	record_reader_clear(&connection->records);
 	g_string_free(connection->out, TRUE);
 	g_object_unref(connection->socket);
@@ -95,8 +87,8 @@ static void drop(struct connection *connection, enum control_status status, cons
 		fail(request, status, why);
 		g_queue_push_head(&link->waiting, request);
 	}
-	drop_source(&connection->reader);
-	drop_source(&connection->writer);
+	source_drop(&connection->reader);
+	source_drop(&connection->writer);
 	g_ptr_array_remove(link->connections, connection);
 	g_ptr_array_add(link->dropped, connection);
 	wake(link);
@@ -127,7 +119,7 @@ static gboolean on_writable(GSocket *socket, GIOCondition condition, gpointer da
 		g_string_erase(connection->out, 0, n);
 	if (connection->out->len)
 		return G_SOURCE_CONTINUE;
-	drop_source(&connection->writer);
+	source_drop(&connection->writer);
 	return G_SOURCE_REMOVE;
 }
 
@@ -355,7 +347,7 @@ void link_free(struct link *link)
 
 	if (!link)
 		return;
-	drop_source(&link->turn);
+	source_drop(&link->turn);
 	for (guint i = 0; i < link->connections->len; i++)
 		connection_free(link->connections->pdata[i]);
 	g_ptr_array_unref(link->connections);

@@ -9,4 +9,5 @@ libclient_a_SOURCES = \
 	opensm/client/link.c opensm/client/link.h \
 	opensm/client/record.c opensm/client/record.h \
 	opensm/client/say.c opensm/client/say.h \
-	opensm/client/sockets.c opensm/client/sockets.h
+	opensm/client/sockets.c opensm/client/sockets.h \
+	opensm/client/source.h

@@ -15,6 +15,7 @@
 #include "ctl/base/lines.h"
 #include "ctl/console/console_key.h"
 #include "client/control.h"
+#include "client/source.h"
 #include "ctl/report/journal.h"
 
 #define PROMPT "OpenSM $ "
@@ -98,15 +99,6 @@ static void reply(struct session *session, unsigned int status, const char *text
 	say(session, text);
 	if (session->open && !session->closing && !more)
 		say(session, PROMPT);
-}
-
-static void drop_source(GSource **source)
-{
-	if (!*source)
-		return;
-	g_source_destroy(*source);
-	g_source_unref(*source);
-	*source = NULL;
 }
 
 /* Starts the time limit for the user's next action. */
@@ -467,7 +459,7 @@ static gboolean on_writable(GObject *stream, gpointer arg)
 	struct session *session = arg;
 
 	(void)stream;
-	drop_source(&session->writer);
+	source_drop(&session->writer);
 	session->work(session);
 	return G_SOURCE_REMOVE;
 }
@@ -483,7 +475,7 @@ static gboolean on_readable(GObject *stream, gpointer arg)
 						     session->input, CHUNK, NULL, &error);
 	if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
 		return G_SOURCE_CONTINUE;
-	drop_source(&session->reader);
+	source_drop(&session->reader);
 	session->used = 0;
 	session->n_input = (gsize)MAX(n, 0);
 	session->input_ended = n <= 0;
@@ -711,8 +703,8 @@ void session_free(struct session *session)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	command_work_drop(session->job);
 	journal_unwait(session->config.env->journal, &session->news);
-	drop_source(&session->reader);
-	drop_source(&session->writer);
+	source_drop(&session->reader);
+	source_drop(&session->writer);
 	timer_stop(&session->limit);
 	timer_stop(&session->tick);
 	/* Not the stream of TLS, which would wait until the last output is sent. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/source.h"
+
 #define READ_AT_ONCE 32 /* messages */
 #define PAUSE_TIMES 4	/* what reading took, before the next */
 
@@ -34,19 +36,10 @@ static void drop_outgoing(gpointer arg)
 	g_free(outgoing);
 }
 
-static void drop_source(GSource **source)
-{
-	if (!*source)
-		return;
-	g_source_destroy(*source);
-	g_source_unref(*source);
-	*source = NULL;
-}
-
 static void close_end(struct link_end *end)
 {
-	drop_source(&end->writer);
-	drop_source(&end->pause);
+	source_drop(&end->writer);
+	source_drop(&end->pause);
 	g_queue_clear_full(&end->out, drop_outgoing);
 	end->is_closed = true;
 }
@@ -73,15 +66,15 @@ static gboolean on_pause_over(gpointer arg)
 {
 	struct link_end *end = arg;
 
-	drop_source(&end->pause);
+	source_drop(&end->pause);
 	end->watch(end);
 	return G_SOURCE_REMOVE;
 }
 
 static void pause_for(struct link_end *end, gint64 us)
 {
-	drop_source(&end->reader);
-	drop_source(&end->pause);
+	source_drop(&end->reader);
+	source_drop(&end->pause);
 	end->pause = g_timeout_source_new((guint)(us / 1000 + 1));
 	g_source_set_callback(end->pause, on_pause_over, end, NULL);
 	g_source_attach(end->pause, end->loop);
@@ -99,7 +92,7 @@ static gboolean on_readable(gint fd, GIOCondition condition, gpointer arg)
 	while (!end->is_closed && n < READ_AT_ONCE && read_one(end))
 		n++;
 	if (end->is_closed) {
-		drop_source(&end->reader);
+		source_drop(&end->reader);
 		if (!end->is_told) {
 			end->is_told = true;
 			end->user.ended(end->user.arg);
@@ -143,7 +136,7 @@ static gboolean on_writable(gint fd, GIOCondition condition, gpointer arg)
 	write_all(end);
 	if (!g_queue_is_empty(&end->out))
 		return G_SOURCE_CONTINUE;
-	drop_source(&end->writer);
+	source_drop(&end->writer);
 	end->user.clear(end->user.arg);
 	return G_SOURCE_REMOVE;
 }
@@ -208,7 +201,7 @@ void link_end_free(struct link_end *end)
 	if (!end)
 		return;
 	close_end(end);
-	drop_source(&end->reader);
+	source_drop(&end->reader);
 	close(end->fd);
 	g_free(end);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "client/source.h"
 #include "ctl/plugin/plugins_private.h"
 #include "ctl/plugin/snapshot.h"
 
@@ -21,15 +22,6 @@ static struct plugin *at(const struct plugins *plugins, unsigned int i)
 }
 
 /* ---- looking at them ---- */
-
-static void drop_source(GSource **source)
-{
-	if (!*source)
-		return;
-	g_source_destroy(*source);
-	g_source_unref(*source);
-	*source = NULL;
-}
 
 static unsigned int wanted_ms(const struct plugins *plugins)
 {
@@ -81,7 +73,7 @@ static void set_tick(struct plugins *plugins)
 
 	if (ms == plugins->tick_ms)
 		return;
-	drop_source(&plugins->tick);
+	source_drop(&plugins->tick);
 	plugins->tick_ms = ms;
 	if (!ms)
 		return;
@@ -94,7 +86,7 @@ static gboolean on_soon(gpointer arg)
 {
 	struct plugins *plugins = arg;
 
-	drop_source(&plugins->soon);
+	source_drop(&plugins->soon);
 	look(plugins);
 	set_tick(plugins);
 	return G_SOURCE_REMOVE;
@@ -339,8 +331,8 @@ void plugins_stop(struct plugins *plugins)
 				link_end_work(at(plugins, i)->end, WORK_MS);
 		look(plugins);
 	}
-	drop_source(&plugins->soon);
-	drop_source(&plugins->tick);
+	source_drop(&plugins->soon);
+	source_drop(&plugins->tick);
 }
 
 void plugins_free(struct plugins *plugins)
@@ -348,8 +340,8 @@ void plugins_free(struct plugins *plugins)
 	if (!plugins)
 		return;
 	g_ptr_array_unref(plugins->list);
-	drop_source(&plugins->soon);
-	drop_source(&plugins->tick);
+	source_drop(&plugins->soon);
+	source_drop(&plugins->tick);
 	plugin_events_free(plugins->events);
 	snapshot_store_unref(plugins->snapshots);
 	g_free(plugins->options);
