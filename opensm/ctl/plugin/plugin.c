@@ -79,8 +79,6 @@ static void drop_feed(struct plugin *plugin)
 	plugin_events_remove(plugin->all->events, plugin->feed);
 	plugin->delivered_before += feed_delivered(plugin->feed) - plugin->ahead;
 	plugin->lost_before += feed_lost(plugin->feed);
-	plugin->was_ahead = plugin->ahead;
-	plugin->ahead = 0;
 	g_clear_pointer(&plugin->feed, feed_free);
 }
 
@@ -139,6 +137,7 @@ static void give_feed(struct plugin *plugin)
 	if (plugin->feed && feed_events(plugin->feed) != plugin->loaded.events)
 		drop_feed(plugin);
 	if (!plugin->feed) {
+		plugin->ahead = 0;
 		plugin->feed = feed_new(plugin->loaded.events);
 		feed_on_ready(plugin->feed, on_events, plugin);
 		plugin_events_add(plugin->all->events, plugin->feed);
@@ -220,7 +219,7 @@ static const char *unfinished(const struct plugin *plugin)
 		return "create()";
 	if (plugin->is_ending)
 		return "destroy()";
-	return plugin->ahead || plugin->was_ahead ? "on_event()" : "route()";
+	return plugin->ahead ? "on_event()" : "route()";
 }
 
 static void lost(struct plugin *plugin, const char *how)
@@ -505,7 +504,6 @@ void plugin_start(struct plugin *plugin)
 	plugin->kills = 0;
 	plugin->is_created = false;
 	plugin->is_ending = false;
-	plugin->was_ahead = 0;
 	plugin->has_ended = false;
 	plugin->in_process = plugin->all->in_process;
 	g_clear_pointer(&plugin->end, link_end_free);

@@ -32,7 +32,7 @@ static unsigned int wanted_ms(const struct plugins *plugins)
 
 		if (plugin_is_changing(plugin))
 			return CHANGING_MS;
-		if (plugin->ahead)
+		if (plugin->ahead && plugin_is_up(plugin))
 			ms = AHEAD_MS;
 		else if (plugin->process && !ms)
 			ms = PROCESS_MS;

@@ -75,7 +75,6 @@ struct plugin {
 	struct feed *feed;
 	uint64_t delivered_before, lost_before; /* of feeds that were dropped */
 	uint32_t ahead;	  /* events that were sent and not taken */
-	uint32_t was_ahead; /* when it was stopped */
 	int64_t taken_us; /* the last sign that it takes events */
 	bool has_run;
 	uint64_t restarts;
