@@ -321,12 +321,19 @@ static bool on_loaded(struct plugin *plugin, const struct link_head *head, const
 	return true;
 }
 
+/* A text of a host, which may be anything, on one line of valid UTF-8. */
+static char *line_of(const struct link_head *head, const void *octets)
+{
+	g_autofree char *raw = g_strndup(octets, head->length);
+	g_autofree char *text = g_utf8_make_valid(raw, -1);
+
+	return answer_one_line(text);
+}
+
 static void on_log(struct plugin *plugin, const struct link_head *head, const void *octets)
 {
 	static const unsigned int levels[] = {LOG_ERROR, LOG_INFO, LOG_VERBOSE, LOG_DEBUG};
-	g_autofree char *raw = g_strndup(octets, head->length);
-	g_autofree char *text = g_utf8_make_valid(raw, -1);
-	g_autofree char *line = answer_one_line(text);
+	g_autofree char *line = line_of(head, octets);
 	unsigned int level = LOG_INFO, dropped;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(levels); i++)
@@ -379,7 +386,7 @@ static bool take(void *arg, const struct link_head *head, const void *octets, in
 	case LINK_LOADED:
 		return on_loaded(plugin, head, octets);
 	case LINK_FAILED:
-		text = g_strndup(octets, head->length);
+		text = line_of(head, octets);
 		if (plugin->state == PLUGIN_LOADING)
 			fail(plugin, text);
 		return true;
