@@ -109,14 +109,10 @@ static bool start_host(struct plug *plug, GError **error)
 
 static bool greet(struct plug *plug, GError **error)
 {
-	const char *const texts[] = {plug->name, plug->options, plug->options,
-				     "osmroute " PACKAGE_VERSION};
-	g_autoptr(GByteArray) all = g_byte_array_new();
-	struct link_head head = {.type = LINK_HELLO};
+	g_autoptr(GByteArray) all = link_hello(plug->name, plug->options, plug->options,
+					       "osmroute " PACKAGE_VERSION);
+	const struct link_head head = {.type = LINK_HELLO, .length = all->len};
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++)
-		g_byte_array_append(all, (const guint8 *)texts[i], (guint)strlen(texts[i]) + 1);
-	head.length = all->len;
 	return (all->len <= LINK_MESSAGE_MAX &&
 		link_send(plug->end, &head, all->data, NULL) == LINK_DONE) ||
 	       fail(error, plug, "its options are too long");

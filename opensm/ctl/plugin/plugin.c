@@ -466,12 +466,9 @@ static bool start_host(struct plugin *plugin, int end, GError **error)
 /* What it is greeted with. NULL and error: more than a message can carry. */
 static GByteArray *greeting(const struct plugin *plugin, GError **error)
 {
-	const char *const texts[] = {plugin->name, plugin->all->options, plugin->own_options,
-				     "OpenSM " PACKAGE_VERSION};
-	GByteArray *all = g_byte_array_new();
+	GByteArray *all = link_hello(plugin->name, plugin->all->options, plugin->own_options,
+				     "OpenSM " PACKAGE_VERSION);
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++)
-		g_byte_array_append(all, (const guint8 *)texts[i], (guint)strlen(texts[i]) + 1);
 	if (all->len <= LINK_MESSAGE_MAX)
 		return all;
 	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,

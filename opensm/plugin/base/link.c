@@ -15,6 +15,17 @@ union control {
 	char octets[CMSG_SPACE(FILES_OCTETS)];
 };
 
+GByteArray *link_hello(const char *name, const char *options, const char *own_options,
+		       const char *version)
+{
+	const char *const texts[] = {name, options, own_options, version};
+	GByteArray *all = g_byte_array_new();
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++)
+		g_byte_array_append(all, (const guint8 *)texts[i], (guint)strlen(texts[i]) + 1);
+	return all;
+}
+
 bool link_pair(int ends[2], GError **error)
 {
 	int code;

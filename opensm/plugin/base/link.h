@@ -76,6 +76,10 @@ struct link_loaded {
 	} engines[16];
 };
 
+/* The texts of HELLO; they may be more than a message can carry. */
+GByteArray *link_hello(const char *name, const char *options, const char *own_options,
+		       const char *version);
+
 /* A socket pair; both ends are closed by exec() and do not block. False and error. */
 bool link_pair(int ends[2], GError **error);
 
