@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A computation of routes as others see it: how far it has come, and whether its result is still
- * wanted. Engines, verifier and transitions report to it, and end within some 10 ms after it was
- * cancelled; what they return then is incomplete, but may be freed. Any thread. Functions take NULL
- * as a computation that is not watched.
+ * wanted. Engines with lanes, searches and the verifier report to it, and end within some 10 ms
+ * after it was cancelled; what they return then is incomplete, but may be freed. Any thread.
+ * Functions take NULL as a computation that is not watched.
  */
 #ifndef ROUTE_GRAPH_WATCH_H
 #define ROUTE_GRAPH_WATCH_H
