@@ -178,7 +178,7 @@ endif
 # Hot spots and their victims, with settings of congestion control and without.
 check_PROGRAMS += tests/bench/congestion
 tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
-tests_bench_congestion_LDADD = libcc.a $(LIBS_ROUTECHECK) -lm
+tests_bench_congestion_LDADD = libroutecheck.a libcc.a $(LIBS_ROUTECHECK) -lm
 
 # What plug-ins that misbehave cost sweeps and answers: make bench-plugins BENCH_FLAGS='--runs 9'.
 EXTRA_DIST += tests/bench/plugins.py

@@ -295,7 +295,7 @@ dist_check_SCRIPTS += $(unit_scripts)
 
 # They are long: beside the others, they take less time.
 tests_unit_test_congest_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_congest_LDADD = libcc.a $(LIBS_ROUTECHECK)
+tests_unit_test_congest_LDADD = libroutecheck.a libcc.a $(LIBS_ROUTECHECK)
 tests_unit_test_credits_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_credits_LDADD = $(LIBS_ROUTECHECK)
 tests_unit_test_ftree_CFLAGS = $(TEST_CFLAGS)
