@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Threads live as long as the loop: engines run rarely, and long enough to make that worthwhile. */
+/*
+ * Threads live as long as the loop: engines run rarely, and long enough to make that worthwhile.
+ *
+ * A thread that waits for others tries for a few microseconds, then sleeps: if they have no
+ * processor, it would only keep one from them.
+ */
 #include "route/graph/parallel.h"
 
 #include <glib.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define THREADS_MAX 64
 
 #define SPINS 4096 /* a few microseconds: the others are nearly done, if they have a processor */
+#define PARTS 4	   /* of a loop for each thread: one that is held up leaves some to others */
 
 struct member {
 	pthread_t thread;
@@ -20,23 +26,38 @@ struct member {
 struct route_team {
 	route_team_fn *work;
 	void *arg;
-	atomic_uint n;		    /* 0: not known yet */
-	atomic_uint arrived, round; /* in route_team_meet() */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int n, arrived; /* n: 0: not known yet; arrived: in route_team_meet() */
+	atomic_uint round;	 /* of route_team_meet() */
 	struct member members[THREADS_MAX];
 };
+
+/* With the lock. */
+static void begin_round(struct route_team *team)
+{
+	team->arrived = 0;
+	atomic_fetch_add(&team->round, 1);
+	pthread_cond_broadcast(&team->changed);
+}
 
 void route_team_meet(struct route_team *team)
 {
 	unsigned int round = atomic_load(&team->round);
+	bool last;
 
-	if (atomic_fetch_add(&team->arrived, 1) + 1 == atomic_load(&team->n)) {
-		atomic_store(&team->arrived, 0);
-		atomic_fetch_add(&team->round, 1);
-		return;
-	}
-	for (unsigned int i = 0; atomic_load(&team->round) == round; i++)
-		if (i >= SPINS)
-			sched_yield();
+	pthread_mutex_lock(&team->lock);
+	last = ++team->arrived == team->n;
+	if (last)
+		begin_round(team);
+	pthread_mutex_unlock(&team->lock);
+	for (unsigned int i = 0; i < SPINS; i++)
+		if (atomic_load(&team->round) != round)
+			return;
+	pthread_mutex_lock(&team->lock);
+	while (atomic_load(&team->round) == round)
+		pthread_cond_wait(&team->changed, &team->lock);
+	pthread_mutex_unlock(&team->lock);
 }
 
 static void *run_member(void *data)
@@ -44,48 +65,74 @@ static void *run_member(void *data)
 	const struct member *member = data;
 	struct route_team *team = member->team;
 
-	while (!atomic_load(&team->n))
-		sched_yield();
-	team->work(team->arg, team, member->i, atomic_load(&team->n));
+	pthread_mutex_lock(&team->lock);
+	while (!team->n)
+		pthread_cond_wait(&team->changed, &team->lock);
+	pthread_mutex_unlock(&team->lock);
+	team->work(team->arg, team, member->i, team->n);
 	return NULL;
+}
+
+/* Starts as many of the other members as it can; returns how many there are then. */
+static unsigned int start_members(struct route_team *team, unsigned int threads)
+{
+	unsigned int n = 1;
+
+	pthread_mutex_lock(&team->lock);
+	for (; n < MIN(threads, THREADS_MAX); n++) {
+		team->members[n] = (struct member){.team = team, .i = n};
+		if (pthread_create(&team->members[n].thread, NULL, run_member, &team->members[n]))
+			break;
+	}
+	team->n = n;
+	pthread_cond_broadcast(&team->changed);
+	pthread_mutex_unlock(&team->lock);
+	return n;
 }
 
 void route_team_run(unsigned int threads, route_team_fn *work, void *arg)
 {
-	struct route_team team = {.work = work, .arg = arg};
-	unsigned int n = 1;
+	struct route_team team = {
+		.work = work,
+		.arg = arg,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	unsigned int n = start_members(&team, threads);
 
-	for (; n < MIN(threads, THREADS_MAX); n++) {
-		team.members[n] = (struct member){.team = &team, .i = n};
-		if (pthread_create(&team.members[n].thread, NULL, run_member, &team.members[n]))
-			break;
-	}
-	atomic_store(&team.n, n);
 	work(arg, &team, 0, n);
 	while (--n)
 		pthread_join(team.members[n].thread, NULL);
+	pthread_cond_destroy(&team.changed);
+	pthread_mutex_destroy(&team.lock);
 }
 
 /* ---- a loop ---- */
 
 struct loop {
-	uint32_t n;
+	uint32_t n, n_parts;
 	void (*work)(void *arg, uint32_t first, uint32_t last);
 	void *arg;
+	_Atomic uint32_t next; /* part */
 };
 
-static void run_part(void *arg, G_GNUC_UNUSED struct route_team *team, unsigned int i,
-		     unsigned int n)
+static void run_parts(void *arg, G_GNUC_UNUSED struct route_team *team,
+		      G_GNUC_UNUSED unsigned int i, G_GNUC_UNUSED unsigned int n)
 {
-	const struct loop *loop = arg;
+	struct loop *loop = arg;
+	uint32_t part;
 
-	loop->work(loop->arg, (uint64_t)loop->n * i / n, (uint64_t)loop->n * (i + 1) / n);
+	while ((part = atomic_fetch_add(&loop->next, 1)) < loop->n_parts)
+		loop->work(loop->arg, (uint64_t)loop->n * part / loop->n_parts,
+			   (uint64_t)loop->n * (part + 1) / loop->n_parts);
 }
 
 void route_parallel(unsigned int threads, uint32_t n,
 		    void (*work)(void *arg, uint32_t first, uint32_t last), void *arg)
 {
-	struct loop loop = {n, work, arg};
+	struct loop loop = {.n = n, .work = work, .arg = arg};
 
-	route_team_run(MIN(threads, n), run_part, &loop);
+	threads = MIN(threads, n);
+	loop.n_parts = threads > 1 ? MIN(n, threads * PARTS) : 1;
+	route_team_run(threads, run_parts, &loop);
 }

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * Calls work(arg, first, last) for parts that together are [0, n), one per thread, and waits for
- * all. With 0 or 1 thread, or if no thread can be started: one call, in the caller's thread.
+ * Calls work(arg, first, last) for parts that together are [0, n), a few for each thread, which
+ * takes the next one when it has done one, and waits for all. With 0 or 1 thread: one call, in the
+ * caller's thread.
  */
 void route_parallel(unsigned int threads, uint32_t n,
 		    void (*work)(void *arg, uint32_t first, uint32_t last), void *arg);
