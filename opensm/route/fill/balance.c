@@ -37,7 +37,7 @@ struct balance {
 	const struct route_graph *graph; /* of the plan */
 	const struct route_columns *columns;
 	struct route_flows flows;
-	struct route_loads *loads; /* [ignored * n_links + link]: ignored LIDs are balanced apart */
+	uint64_t *load; /* [ignored * n_links + link]: ignored LIDs are balanced apart */
 	uint32_t aside;		   /* the first for the current LID */
 	uint32_t most_steps;	   /* that a switch may have */
 	uint32_t *turns;	   /* [n]: the current LID modulo n, for n up to most_steps */
@@ -112,7 +112,7 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 /* Load of the busiest link on the best path to the leaf that begins with this step. */
 static uint64_t load_by(const struct balance *balance, const struct route_step *step)
 {
-	return MAX(balance->loads->load[balance->aside + step->channel], balance->ahead[step->to]);
+	return MAX(balance->load[balance->aside + step->channel], balance->ahead[step->to]);
 }
 
 /*
@@ -182,8 +182,7 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own, bool out)
 {
 	const struct route_flows *flows = &balance->flows;
-	struct route_change *change = route_loads_room(balance->loads, flows->n_order);
-	uint64_t *load = balance->loads->load;
+	uint64_t *load = balance->load;
 
 	for (uint32_t i = 0; i < flows->n_order; i++)
 		flows->sent[flows->order[i]] = own ? own[flows->order[i]] : 1;
@@ -192,7 +191,6 @@ static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own
 		int64_t amount = out ? -flows->sent[sw] : flows->sent[sw];
 
 		load[balance->aside + link] += amount;
-		*change++ = (struct route_change){balance->aside + link, amount};
 		flows->sent[flows->channels->to[link]] += flows->sent[sw];
 	}
 }
@@ -255,14 +253,12 @@ static void route_target(struct balance *balance, uint32_t t)
 static void route_ahead(struct balance *balance, uint64_t *load)
 {
 	const struct route_wishes *wishes = &balance->plan->wishes;
-	struct route_loads loads = {.load = load};
 
-	balance->loads = &loads;
-	for (uint32_t i = 0; i < wishes->n_ahead; i++, loads.n = 0) {
+	balance->load = load;
+	for (uint32_t i = 0; i < wishes->n_ahead; i++) {
 		turn_to(balance, balance->graph->targets[wishes->ahead[i]].leaf);
 		route_target(balance, wishes->ahead[i]);
 	}
-	g_free(loads.changes);
 }
 
 static void route_own_lids(struct balance *balance, uint32_t sw)
@@ -279,12 +275,12 @@ static void route_own_lids(struct balance *balance, uint32_t sw)
 		route_lid(balance, graph->own_lid[sw] + i, own, 0);
 }
 
-static void route_switch(void *arg, uint32_t sw, struct route_loads *loads)
+static void route_switch(void *arg, uint32_t sw, uint64_t *load)
 {
 	struct balance *balance = arg;
 	const struct route_graph *graph = balance->graph;
 
-	balance->loads = loads;
+	balance->load = load;
 	turn_to(balance, sw);
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
 		if (!balance->plan->wishes.of[t].ahead)
@@ -303,8 +299,9 @@ static void route_all(struct balance *const *threads, unsigned int n, uint64_t *
 		for (unsigned int i = 0; i < n; i++)
 			threads[i]->again = round;
 		route_ahead(threads[0], load);
-		route_batches(graph->n, MAX(graph->n / BATCHES, 2), load, 2 * graph->n_links,
-			      route_switch, (void *const *)threads, n);
+		route_batches(graph->n, MAX(graph->n / BATCHES, 2), load,
+			      (threads[0]->input->n_ignored ? 2 : 1) * graph->n_links, route_switch,
+			      (void *const *)threads, n);
 	}
 }
 

@@ -11,26 +11,13 @@
 #ifndef ROUTE_FILL_BATCHES_H
 #define ROUTE_FILL_BATCHES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-struct route_change {
-	uint32_t channel;
-	int32_t amount; /* all traffic from hosts to a switch is less: x * (49151 - x) LIDs */
-};
-
-/* Loads as the current switch sees them, and its changes to them. */
-struct route_loads {
-	uint64_t *load; /* [channel] */
-	struct route_change *changes;
-	size_t n, size;
-};
-
-/* Room for n more changes, which the caller writes there. */
-struct route_change *route_loads_room(struct route_loads *loads, size_t n);
-
-/* Routes traffic to a switch and its hosts. */
-typedef void route_batches_fn(void *worker, uint32_t sw, struct route_loads *loads);
+/*
+ * Routes traffic to a switch and its hosts by load[channel], the loads as that switch sees them, to
+ * which it adds what it does.
+ */
+typedef void route_batches_fn(void *worker, uint32_t sw, uint64_t *load);
 
 /*
  * Calls route() for each of n switches, in batches of this size (1: by index), on one of the

@@ -55,7 +55,7 @@ struct spread {
 /* State of one thread. */
 struct spreader {
 	const struct spread *spread;
-	struct route_loads *loads; /* of the current kind */
+	uint64_t *load;	  /* [channel]: of the current kind */
 	uint64_t *cost;	  /* [switch]: sum of loads on the path to the current destination */
 	uint32_t *chosen; /* [switch]: channel */
 	struct route_flows flows;
@@ -120,7 +120,7 @@ static uint32_t least_step(struct spreader *spreader, uint32_t sw)
 	uint32_t first = flows->first[sw], n = flows->last[sw] - first;
 	uint32_t at = start_of(spreader->spread, sw) % n;
 	const uint8_t *dimension = spreader->spread->dimension;
-	const uint64_t *load = spreader->loads->load;
+	const uint64_t *load = spreader->load;
 	uint64_t *cost = spreader->cost, least = UINT64_MAX;
 	uint32_t best = FABRIC_NONE;
 
@@ -166,15 +166,13 @@ static void set_sent(struct spreader *spreader, uint32_t target, uint32_t n)
 static void add_flows(struct spreader *spreader, uint32_t target, uint32_t n)
 {
 	struct route_flows *flows = &spreader->flows;
-	struct route_change *change = route_loads_room(spreader->loads, flows->n_order);
-	uint64_t *load = spreader->loads->load;
+	uint64_t *load = spreader->load;
 
 	set_sent(spreader, target, n);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], channel = spreader->chosen[sw];
 
 		load[channel] += flows->sent[sw];
-		*change++ = (struct route_change){channel, flows->sent[sw]};
 		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
 	}
 }
@@ -289,13 +287,13 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 }
 
 /* LIDs of a switch and its hosts, of those whose turn it is. */
-static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
+static void spread_switch(void *arg, uint32_t sw, uint64_t *load)
 {
 	struct spreader *spreader = arg;
 
 	if (!route_watch_step(spreader->spread->layered->graph->watch))
 		return;
-	spreader->loads = loads;
+	spreader->load = load;
 	turn_to(spreader, sw);
 	spread_hosts(spreader, sw);
 	if (spreader->spread->turn == spreader->spread->last_turn && !spreader->spread->index)
@@ -351,7 +349,7 @@ static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t befor
 			c = least_step(spreader, sw);
 		else
 			spreader->cost[sw] =
-				spreader->cost[layered->channels->to[c]] + spreader->loads->load[c];
+				spreader->cost[layered->channels->to[c]] + spreader->load[c];
 		spreader->chosen[sw] = c;
 	}
 	return all;
@@ -366,7 +364,6 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 	bool counts = spread->layered->input->count_switches && !hosts;
 	uint16_t before = spread->index ? layered_lid(graph, sw, 0) : 0;
 
-	spreader->loads->n = 0;
 	turn_to(spreader, sw);
 	for (uint32_t i = 0; i < layered_n_lids(graph, sw); i++) {
 		uint32_t target = i < hosts ? first + i : FABRIC_NONE;
@@ -460,17 +457,15 @@ static void keep_all(struct spreader *spreader)
 {
 	const struct spread *spread = spreader->spread;
 	const struct layered *layered = spread->layered;
-	struct route_loads loads = {.load = spread->load};
 	uint64_t before = layered->kept[0].routing->layered.busiest;
 
-	spreader->loads = &loads;
+	spreader->load = spread->load;
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
 			if (route_watch_step(layered->graph->watch))
 				keep_switch(spreader, sw, later);
 	if (layered->relieve)
 		relieve_all(spreader, before + before / RENEW_RELIEVED);
-	g_free(loads.changes);
 }
 
 /* ---- turns ---- */
