@@ -36,13 +36,6 @@ static uint64_t *wants_of(const struct dependency *dependency, uint32_t node)
 	return &dependency->wants[(size_t)node * (dependency->n_outs / 64)];
 }
 
-void dependency_add_all(struct dependency *dependency, const struct dependency *other)
-{
-	for (size_t w = 0; w < n_words(other); w++)
-		if (other->wants[w])
-			dependency->wants[w] |= other->wants[w];
-}
-
 uint16_t dependency_vls(const struct dependency *dependency)
 {
 	uint16_t vls = 0;

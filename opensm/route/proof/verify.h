@@ -134,20 +134,22 @@ void dependency_free(struct dependency *dependency); /* NULL is fine */
 
 /*
  * Packets on a VL of a channel leave the next switch by out on next_vl, which differs only where
- * lanes depend on turns; out may be ROUTE_NO_PORT.
+ * lanes depend on turns; out may be ROUTE_NO_PORT. Several threads may add at once; most of what
+ * they add is there already, and then they only read.
  */
 static inline void dependency_add(struct dependency *dependency, uint32_t channel, uint8_t vl,
 				  uint8_t out, uint8_t next_vl)
 {
 	size_t node = vl * dependency->n_channels + channel;
 	size_t bit = node * dependency->n_outs + out;
+	uint64_t *word;
 
 	if (dependency->n_outs > 256)
 		bit += next_vl * 256;
-	dependency->wants[bit / 64] |= UINT64_C(1) << bit % 64;
+	word = &dependency->wants[bit / 64];
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) >> bit % 64 & 1))
+		__atomic_fetch_or(word, UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
 }
-/* Adds the dependencies of another one. */
-void dependency_add_all(struct dependency *dependency, const struct dependency *other);
 
 /* VLs on which packets are sent, as bits. */
 uint16_t dependency_vls(const struct dependency *dependency);

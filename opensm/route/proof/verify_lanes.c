@@ -14,6 +14,7 @@
  * turns it is the SL, with any level of QoS, and they are followed from each port at which they may
  * enter, since that determines their first VL.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "iba/codes.h"
@@ -23,8 +24,8 @@
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
 
-#define SHARES_MAX 16 /* each has its own dependencies */
-#define BATCH 64      /* LIDs whose entries are side by side */
+#define SHARES_MAX 64
+#define BATCH 64 /* LIDs whose entries are side by side */
 
 /* ---- paths ---- */
 
@@ -149,6 +150,7 @@ static void follow_lid(struct verify_share *share)
 struct shares {
 	uint16_t *lids; /* to be examined: all in use that the same switches hold */
 	uint32_t n_lids;
+	_Atomic uint32_t next; /* among lids: the next batch to be examined */
 	uint32_t n; /* number of shares, one for each thread */
 	struct verify_share shares[SHARES_MAX];
 };
@@ -169,28 +171,32 @@ static void read_column(struct verify_share *share)
 	}
 }
 
-/* Each thread notes what it finds in its share of the LIDs. */
-static void follow_shares(void *arg, uint32_t first, uint32_t last)
+static void follow_share(struct verify_share *share, uint32_t lid)
+{
+	share->lid = lid;
+	read_column(share);
+	if (!share->verify->hosts_only)
+		verify_walk(share);
+	follow_lid(share);
+}
+
+/* Each thread takes batches, and notes what it finds there in its share. */
+static void follow_shares(void *arg, uint32_t first, G_GNUC_UNUSED uint32_t last)
 {
 	struct shares *all = arg;
+	struct verify_share *share = &all->shares[first];
+	uint32_t i;
 
-	for (uint32_t i = 0; i < all->n_lids; i++) {
-		uint32_t k = i / BATCH % all->n;
-
-		if (k < first || k >= last)
-			continue;
-		if (!route_watch_step(all->shares[k].verify->graph->watch))
-			return;
-		all->shares[k].lid = all->lids[i];
-		read_column(&all->shares[k]);
-		if (!all->shares[k].verify->hosts_only)
-			verify_walk(&all->shares[k]);
-		follow_lid(&all->shares[k]);
-	}
+	while ((i = atomic_fetch_add(&all->next, BATCH)) < all->n_lids)
+		for (uint32_t end = MIN(i + BATCH, all->n_lids); i < end; i++) {
+			if (!route_watch_step(share->verify->graph->watch))
+				return;
+			follow_share(share, all->lids[i]);
+		}
 }
 
 /* Adds the results to the verdict. Reports the fault of the least LID. */
-static void add_shares(struct verify *verify, struct shares *all, struct dependency *found)
+static void add_shares(struct verify *verify, struct shares *all)
 {
 	struct route_verdict *verdict = verify->verdict;
 	struct verify_wrong wrong = {0};
@@ -205,10 +211,6 @@ static void add_shares(struct verify *verify, struct shares *all, struct depende
 		if (share->wrong.lid && (!wrong.lid || share->wrong.lid < wrong.lid))
 			wrong = share->wrong;
 		g_free(share->spots);
-		if (i) {
-			dependency_add_all(found, share->found);
-			dependency_free(share->found);
-		}
 	}
 	if (wrong.lid)
 		verify_add_witness(verify, &wrong);
@@ -221,13 +223,11 @@ static void follow_lids(struct verify *verify, struct dependency *found)
 	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
 
 	route_watch_begin(verify->graph->watch, "proof", verify->n_lids);
-	if (verify->turns)
-		all.n = 1; /* these graphs are large */
 	all.lids = g_new(uint16_t, verify->n_lids);
 	for (uint32_t i = 0; i < all.n; i++)
 		all.shares[i] = (struct verify_share){
 			.verify = verify,
-			.found = i ? dependency_new(verify) : found,
+			.found = found,
 			.spots = g_new(struct verify_spot, n + 1),
 		};
 	while (lid < verify->n_lids) {
@@ -235,9 +235,10 @@ static void follow_lids(struct verify *verify, struct dependency *found)
 		for (all.n_lids = 0; lid < verify->n_lids && lid <= verify->part_last; lid++)
 			if (verify->owners[lid].sw != FABRIC_NONE)
 				all.lids[all.n_lids++] = lid;
+		atomic_store(&all.next, 0);
 		route_parallel(all.n, all.n, follow_shares, &all);
 	}
-	add_shares(verify, &all, found);
+	add_shares(verify, &all);
 	g_free(all.lids);
 }
 
