@@ -114,6 +114,21 @@ struct routing *judgement_repair(const struct judge_task *task, const struct fab
 	return make(task, fabric, engine, NULL, judgement);
 }
 
+static void add_lanes(GChecksum *sum, const struct route_lanes *lanes)
+{
+	const struct route_turns *turns = lanes->turns;
+	uint32_t n = lanes->n_switches;
+
+	g_checksum_update(sum, lanes->vl, sizeof(lanes->vl));
+	if (lanes->sl)
+		g_checksum_update(sum, lanes->sl, (gssize)n * n);
+	for (uint32_t sw = 0; turns && sw < n; sw++)
+		g_checksum_update(sum, (const guchar *)&turns->rows[turns->first[sw]],
+				  (gssize)turns->width[sw] * turns->width[sw] *
+					  sizeof(*turns->rows));
+}
+
+/* Of LFTs and lanes: the SLs of paths, and SLtoVLMappingTables. */
 static char *digest_of(const struct routing *routing)
 {
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -121,6 +136,8 @@ static char *digest_of(const struct routing *routing)
 
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		g_checksum_update(sum, routing->lft[sw], routing->top + 1);
+	if (routing->lanes)
+		add_lanes(sum, routing->lanes);
 	digest = g_strdup(g_checksum_get_string(sum));
 	g_checksum_free(sum);
 	return digest;
