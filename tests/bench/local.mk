@@ -36,7 +36,12 @@ bench-outages: opensm/osmroute/osmroute$(EXEEXT)
 bench-faults: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
 		tests/bench/fault_client$(EXEEXT) tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/faults.py $(BENCH_FLAGS)
-.PHONY: bench bench-route bench-outages bench-faults
+
+# What threads gain: make bench-threads BENCH_FLAGS='--nets torus:8x8x8:4 --before OTHER/osmroute'.
+EXTRA_DIST += tests/bench/route_threads.py
+bench-threads: opensm/osmroute/osmroute$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/route_threads.py $(BENCH_FLAGS)
+.PHONY: bench bench-route bench-outages bench-faults bench-threads
 
 # Tables a second of one client and of eight: make bench-answers BENCH_FLAGS='--before OTHER/opensm'
 EXTRA_DIST += tests/bench/answers.py

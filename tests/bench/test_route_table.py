@@ -145,6 +145,23 @@ def check_daemon(directory):
                   (net.cable, counted, lost, back, daemon.log_tail(60)))
 
 
+def check_threads():
+    """A row for the engine and one for the verifier; none for an engine that refuses a net."""
+    run = subprocess.run([os.path.join(HERE, 'route_threads.py'), '--rounds', '1', '--threads',
+                          '1,2', '--nets', 'fattree:4,torus:3x3:1', '--engines',
+                          'ftree,hoplanes'], stdout=subprocess.PIPE, timeout=lab.ibsim.PATIENCE)
+    rows = [line.split(' | ') for line in run.stdout.decode().splitlines()
+            if line.startswith(('| fattree', '| torus'))]
+    check('threads: rows', [row[:3] for row in rows] ==
+          [[f'| {net}', engine, part]
+           for net, engine in (('fattree:4', 'ftree'), ('fattree:4', 'hoplanes'),
+                               ('torus:3x3:1', 'hoplanes')) for part in ('engine', 'verifier')],
+          run.stdout)
+    check('threads: equal bytes', run.returncode == 0 and
+          all(row[-1] == 'same |' and all(float(cell.split()[0]) > 0 for cell in row[3:7])
+              for row in rows), run.stdout)
+
+
 def check_degraded():
     whole, less = route_nets.Net('fattree:8'), route_nets.Net('fattree:8-5%')
     ends = [sum(end[5] for end in route_nets.cable_ends(net.text)) for net in (whole, less)]
@@ -161,6 +178,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-bench.') as directory:
         run(directory)
         if not lab.Osmsim.missing():
+            check_threads()
             check_daemon(directory)
     return checks.close()
 
