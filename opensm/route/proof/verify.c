@@ -106,6 +106,7 @@ static void verify_free(struct verify *verify)
 	g_clear_pointer(&verify->cycle, g_array_unref);
 	g_free(verify->owners);
 	g_free(verify->hops);
+	g_free(verify->entry_vls);
 	g_free(verify->part);
 	route_room_free(verify->room);
 	g_free(verify->first);

@@ -32,6 +32,7 @@ struct verify {
 	uint32_t n_lids;	     /* all LIDs in use are below */
 	struct verify_owner *owners; /* [LID] */
 	bool turns;		    /* lanes depend on the ports in and out */
+	uint16_t *entry_vls; /* [channel * ROUTE_SLS + SL]: first VLs of packets, if turns */
 	bool hosts_everywhere;	    /* each switch has hosts */
 	bool hosts_only;	    /* only dependencies of what hosts send to hosts */
 	GArray *cycle;		    /* channels of a credit loop; or NULL */

@@ -27,25 +27,73 @@
 #define SHARES_MAX 64
 #define BATCH 64 /* LIDs whose entries are side by side */
 
+/* ---- entries ---- */
+
+/* Whether packets may start at this port: of the switch itself, or of a host. */
+static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
+{
+	const struct fabric *fabric = verify->fabric;
+
+	if (!num)
+		return true;
+	return verify_across(verify, sw, num) == FABRIC_NONE &&
+	       fabric->ports[fabric_switch_port(fabric, sw, num)].peer != FABRIC_NONE;
+}
+
+/* Number of ports of a switch that matter as entries of packets. */
+static unsigned int n_entries(const struct verify *verify, uint32_t sw)
+{
+	return verify->turns ? verify_width(verify, sw) : 1;
+}
+
+/* [channel * ROUTE_SLS + SL]: VLs, as bits, on which packets that enter at its switch leave it. */
+static uint16_t *find_entry_vls(const struct verify *verify)
+{
+	const struct route_lanes *lanes = verify->routing->lanes;
+	uint32_t n = verify->graph->n;
+	uint16_t *vls = g_new0(uint16_t, (size_t)verify->first[n] * ROUTE_SLS + 1), *at;
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		for (unsigned int in = 0; in < verify_width(verify, sw); in++) {
+			if (!is_entry(verify, sw, in))
+				continue;
+			at = &vls[(size_t)verify->first[sw] * ROUTE_SLS];
+			for (unsigned int out = 0; out < verify_width(verify, sw); out++)
+				for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+					*at++ |= 1u << route_lanes_vl(lanes, sw, in, out, sl);
+		}
+	return vls;
+}
+
 /* ---- paths ---- */
+
+/* Notes that packets that leave a switch by a port on a VL need the port next then. */
+static inline void note_on(struct dependency *found, unsigned int kind, uint8_t vl, uint32_t sw,
+			   uint8_t out, uint8_t next)
+{
+	const struct verify *verify = found->verify;
+	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
+	uint8_t next_vl = kind;
+
+	if (verify->turns) {
+		if (verify_across(verify, to, next) == FABRIC_NONE)
+			next = ROUTE_NO_PORT;
+		else
+			next_vl = route_lanes_vl(verify->routing->lanes, to, verify->back[channel],
+						 next, kind);
+	}
+	dependency_add(found, channel, vl, next, next_vl);
+}
 
 /* Notes that packets from one port of a switch to another need the port next there. */
 static inline void note(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t in,
 			uint8_t out, uint8_t next)
 {
 	const struct verify *verify = found->verify;
-	const struct route_lanes *lanes = verify->routing->lanes;
-	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
-	uint8_t vl = kind, next_vl = kind;
+	uint8_t vl = verify->turns ? route_lanes_vl(verify->routing->lanes, sw, in, out, kind)
+				   : kind;
 
-	if (verify->turns) {
-		vl = route_lanes_vl(lanes, sw, in, out, kind);
-		if (verify_across(verify, to, next) == FABRIC_NONE)
-			next = ROUTE_NO_PORT;
-		else
-			next_vl = route_lanes_vl(lanes, to, verify->back[channel], next, kind);
-	}
-	dependency_add(found, channel, vl, next, next_vl);
+	note_on(found, kind, vl, sw, out, next);
 }
 
 /* Beyond the next switch, all depends on that switch alone, not on where packets came from. */
@@ -67,21 +115,27 @@ static inline void follow(struct verify_share *share, uint32_t sw, uint8_t in, u
 	}
 }
 
-/* Whether packets may start at this port: of the switch itself, or of a host. */
-static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
+/* Follows packets from all ports at which they may enter: these differ only in the first VL. */
+static inline void enter(struct verify_share *share, uint32_t sw, unsigned int kind)
 {
-	const struct fabric *fabric = verify->fabric;
+	const struct verify *verify = share->verify;
+	struct verify_spot *spot = &share->spots[sw];
+	uint32_t channel = verify->first[sw] + spot->exit;
+	uint16_t vls;
 
-	if (!num)
-		return true;
-	return verify_across(verify, sw, num) == FABRIC_NONE &&
-	       fabric->ports[fabric_switch_port(fabric, sw, num)].peer != FABRIC_NONE;
-}
-
-/* Number of ports of a switch that matter as entries of packets. */
-static unsigned int n_entries(const struct verify *verify, uint32_t sw)
-{
-	return verify->turns ? verify_width(verify, sw) : 1;
+	if (!verify->turns) {
+		follow(share, sw, 0, kind);
+		return;
+	}
+	if (spot->next == FABRIC_NONE)
+		return;
+	for (vls = verify->entry_vls[(size_t)channel * ROUTE_SLS + kind]; vls; vls &= vls - 1)
+		note_on(share->found, kind, __builtin_ctz(vls), sw, spot->exit,
+			share->spots[spot->next].exit);
+	if (spot->passed >> kind & 1)
+		return;
+	spot->passed |= 1u << kind;
+	follow(share, spot->next, verify->back[channel], kind);
 }
 
 /* Kinds of packets between two switches, as bits. */
@@ -139,9 +193,7 @@ static void follow_lid(struct verify_share *share)
 		if (!verify->turns)
 			kinds &= ~share->spots[from].passed;
 		for (; kinds; kinds &= kinds - 1)
-			for (unsigned int in = 0; in < n_entries(verify, from); in++)
-				if (is_entry(verify, from, in))
-					follow(share, from, in, __builtin_ctz(kinds));
+			enter(share, from, __builtin_ctz(kinds));
 	}
 }
 
@@ -363,6 +415,8 @@ GArray *verify_lanes(struct verify *verify)
 	const struct route_order any = {.graph = verify->graph};
 
 	verify->hops = route_hops_all(&any, NULL);
+	if (verify->turns)
+		verify->entry_vls = find_entry_vls(verify);
 	follow_all(verify, found);
 	if (verify->routing->lanes) {
 		check_pairs(verify);
