@@ -33,6 +33,7 @@ libroute_a_SOURCES = \
 	opensm/route/graph/watch.c opensm/route/graph/watch.h \
 	opensm/route/graph/wishes.c opensm/route/graph/wishes.h \
 	opensm/route/layers/acyclic.c opensm/route/layers/acyclic.h \
+	opensm/route/layers/lane_channels.c opensm/route/layers/lane_channels.h \
 	opensm/route/layers/grow.c opensm/route/layers/grow.h \
 	opensm/route/layers/layered.c opensm/route/layers/layered.h \
 	opensm/route/layers/layers.c \

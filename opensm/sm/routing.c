@@ -512,27 +512,66 @@ static GPtrArray *rows_of_old(const struct route_job *job)
 	return rows;
 }
 
-/* Deadlocks that no stages avoid. */
-static void find_exposed(struct route_job *job, const struct lane_changes *changes)
+/* Whether packets can deadlock on the way, though written in these stages. */
+static bool is_unsafe(const struct route_job *job, const struct lane_changes *changes,
+		      const struct route_stages *stages)
 {
 	g_autoptr(GPtrArray) rows = NULL;
 	struct lane_change change = {
 		.old = job->old,
 		.new = job->routing,
-		.stages = job->stages,
+		.stages = stages,
 		.maps = changes->maps,
 	};
 
+	if (!changes->pairs && !changes->maps && !changes->entries)
+		return changes->given_up;
+	if (job->mapping)
+		return true;
 	if (job->old && !job->tables)
 		rows = rows_of_old(job);
 	change.held = job->tables ? held_rows(job->tables, job->routing->n_blocks)
 		      : rows	  ? (const uint8_t *const *)rows->pdata
 				  : NULL;
-	if (!job->mapping && (changes->pairs || changes->maps || changes->entries) &&
-	    route_lanes_mix(&change, ROUTE_MIX_WORK))
-		return;
+	return !route_lanes_mix(&change, ROUTE_MIX_WORK);
+}
+
+/* Deadlocks that no stages avoid. */
+static void find_exposed(struct route_job *job, const struct lane_changes *changes)
+{
 	job->exposed = route_lane_changes_tell(changes, job->routing);
 	job->exposed_lasts = changes->pairs != 0;
+}
+
+/*
+ * If lanes depend on turns, most changes are safe in any order. Only for others, LIDs may discard
+ * first, which loses packets.
+ */
+static void find_stages(struct route_job *job, const struct lane_changes *changes)
+{
+	const uint8_t *const *held =
+		job->tables ? held_rows(job->tables, job->routing->n_blocks) : NULL;
+	struct route_stages *gentle = NULL;
+
+	if (held && changes->entries) {
+		gentle = route_stages_without_credits(job->fabric, held, job->routing,
+						      ROUTE_STAGES_WORK);
+		if (!is_unsafe(job, changes, gentle)) {
+			job->stages = gentle;
+			return;
+		}
+	}
+	if (held)
+		job->stages = route_stages_new(job->fabric, held, job->cyclic, job->routing,
+					       &job->verdict, ROUTE_STAGES_WORK);
+	if (is_unsafe(job, changes, job->stages)) {
+		find_exposed(job, changes);
+		if (gentle && job->exposed) {
+			route_stages_free(job->stages);
+			job->stages = g_steal_pointer(&gentle);
+		}
+	}
+	route_stages_free(gentle);
 }
 
 static void plan_stages(struct route_job *job)
@@ -543,11 +582,7 @@ static void plan_stages(struct route_job *job)
 		return;
 	changes = route_lane_changes(job->old, job->routing);
 	job->maps_first = changes.maps || job->mapping;
-	if (job->tables)
-		job->stages = route_stages_new(
-			job->fabric, held_rows(job->tables, job->routing->n_blocks), job->cyclic,
-			job->routing, &job->verdict, ROUTE_STAGES_WORK);
-	find_exposed(job, &changes);
+	find_stages(job, &changes);
 	if (!job->stages || job->stages->n > 1 || job->stages->first_linked < job->stages->n ||
 	    job->maps_first)
 		return;

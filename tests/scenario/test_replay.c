@@ -219,17 +219,38 @@ START_TEST(what_is_unsafe_is_announced)
 }
 END_TEST
 
+/* By torus-2QoS, whose lanes depend on turns: entries alone would close loops in any order. */
+static const unsigned int turning[] = {4, 28, 88};
+
+START_TEST(turns_close_no_loop)
+{
+	struct tally tally = {0};
+
+	run_seed(turning[_i], &tally);
+	ck_assert_uint_gt(tally.writes, 0);
+	ck_assert_msg(!tally.unsafe && !tally.said,
+		      "REPLAY=%u: %u changes are unsafe, %u announced", turning[_i], tally.unsafe,
+		      tally.said);
+}
+END_TEST
+
 /* ---- what comes back ---- */
 
 static const struct {
 	const char *net, *engine;
 	bool is_switch;
+	unsigned int most_us; /* old and new paths close a loop: LIDs discard for so long */
 } returns[] = {
-	{"fattree:4", "minhop", false},	     {"fattree:4", "updn", false},
-	{"fattree:4", "updn", true},	     {"xgft:4,4:1,4", "ftree", true},
-	{"dragonfly:4:2:1", "updn", false},  {"torus:5x4:1", "torus-2QoS", false},
-	{"torus:5x4:1", "torus-2QoS", true}, {"dragonfly:4:2:1", "hoplanes", false},
-	{"slimfly:3:1", "hoplanes", false},  {"fattree:4", "dfsssp", true},
+	{"fattree:4", "minhop", false, 0},
+	{"fattree:4", "updn", false, 0},
+	{"fattree:4", "updn", true, 0},
+	{"xgft:4,4:1,4", "ftree", true, 0},
+	{"dragonfly:4:2:1", "updn", false, 0},
+	{"torus:5x4:1", "torus-2QoS", false, 0},
+	{"torus:5x4:1", "torus-2QoS", true, 2000},
+	{"dragonfly:4:2:1", "hoplanes", false, 0},
+	{"slimfly:3:1", "hoplanes", false, 0},
+	{"fattree:4", "dfsssp", true, 0},
 };
 
 /* Packets go on by the old way until the new one is ready. */
@@ -255,7 +276,9 @@ START_TEST(returns_lose_nothing)
 	scenario_converge(s, 20);
 	replay_end(replay, &count);
 	ck_assert_uint_gt(count.writes, 0);
-	ck_assert_msg(!count.lost, "%s, %s: %u pairs lost packets for up to %.1f ms",
+	ck_assert_msg(count.lost_ns <= returns[_i].most_us * UINT64_C(1000) &&
+			      (!count.lost || returns[_i].most_us),
+		      "%s, %s: %u pairs lost packets for up to %.1f ms",
 		      returns[_i].net, returns[_i].engine, count.lost, (double)count.lost_ns / 1e6);
 	replay_free(replay);
 	g_array_unref(out);
@@ -297,6 +320,7 @@ int main(void)
 		return run_many(atoi(text), dash ? atoi(dash + 1) : atoi(text));
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, what_is_unsafe_is_announced, 1, 1 + some_seeds(SEEDS));
+	tcase_add_loop_test(tcase, turns_close_no_loop, 0, G_N_ELEMENTS(turning));
 	tcase_add_loop_test(tcase, returns_lose_nothing, 0, G_N_ELEMENTS(returns));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

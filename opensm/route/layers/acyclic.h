@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Channel dependencies of one virtual lane, to which a dependency is added only if it closes no
- * cycle: all layered engines decide by this. A step is a channel and the next one of a path.
+ * Channel dependencies of one virtual lane, or of all (lane_channels.h), to which a dependency is
+ * added only if it closes no cycle: all layered engines decide by this. A step is a channel and the
+ * next one of a path.
  */
 #ifndef ROUTE_LAYERS_ACYCLIC_H
 #define ROUTE_LAYERS_ACYCLIC_H

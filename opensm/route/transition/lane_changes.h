@@ -16,7 +16,7 @@ struct lane_changes {
 	uint64_t pairs; /* of switches that had a path, and now have another SL or none */
 	uint32_t maps;	/* switches whose SLtoVLMappingTables change for the SLs in use */
 	bool given_up;	/* the old routing has lanes, the new one has none */
-	bool entries;	/* entries change, and lanes depend on turns: no stages mind that */
+	bool entries;	/* entries change, and lanes depend on turns */
 };
 
 /*

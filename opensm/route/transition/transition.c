@@ -12,8 +12,8 @@
  * Credit loops concern all columns together. If all paths go up and then down in one order, and
  * those of the mixtures too, there are none. Otherwise the channel dependencies of the routing are
  * added to those of the mixtures of each column. A column that closes a cycle is written in an
- * order, as above; if that does not help, its changing entries discard first: then its packets have
- * old paths among old ones, or new ones.
+ * order, as above; if that does not help, after all others; if that does not help either, its
+ * changing entries discard first: then its packets have old paths among old ones, or new ones.
  *
  * If there is an order, it is enough to examine each entry and the next one on its paths: no packet
  * goes down and then up if entries that lead down to a switch which will lead up discard first, and
@@ -37,6 +37,7 @@
 #include "iba/codes.h"
 #include "route/graph/bits.h"
 #include "route/layers/acyclic.h"
+#include "route/layers/lane_channels.h"
 #include "route/value/lanes.h"
 
 #define PER_BLOCK 64
@@ -44,8 +45,10 @@
 #define ROUNDS_MOST 10
 /* Stages of a block that is written once, at most; else there are some for each of its LIDs. */
 #define STAGES_FEW 16
+/* Stages from this one on are written when all LIDs that need not wait for others are done. */
+#define LAST_STAGES (1u << 16)
 /* Stages from this one on are written when links that are coming up are ACTIVE. */
-#define LINKED_STAGES (1u << 16)
+#define LINKED_STAGES (1u << 17)
 
 /* Entries that keep their old value in earlier stages. */
 struct late {
@@ -74,7 +77,8 @@ struct hop {
 	bool moves;	     /* the entry changes */
 	bool may_loop;	     /* part of a loop in some mixture, or between two such loops */
 	bool fails;	     /* packets may be lost in some mixture */
-	uint16_t lanes;	     /* VLs of packets that may pass */
+	uint16_t sls;	     /* of packets that start here */
+	uint16_t vls[2];     /* of packets of one SL that leave by the entry */
 };
 
 /* The column of a LID. */
@@ -97,6 +101,7 @@ struct transition {
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
+	uint64_t *last; /* [block]: LIDs that are written after the others */
 	bool strict; /* order all as if they could lose packets: then no credit loop */
 	uint64_t work, work_max;
 	bool budget_exceeded; /* some work was skipped */
@@ -106,11 +111,12 @@ struct transition {
 	uint64_t *cut;	/* [block]: LIDs that have cuts */
 	uint8_t *marks; /* [switch]: of the current column, HAZARD_..; or that it leads LIDs on */
 	GArray *late;
-	uint32_t n_stages, n_linked; /* stages until links are up, and after that */
+	uint32_t n_stages, n_last, n_linked; /* stages: of the first LIDs, the last, over links */
 	bool *is_rising; /* [channel]: its link is coming up; NULL: no link is */
 	uint32_t *senders; /* [switch]: scratch */
-	struct acyclic *lane[ROUTE_SLS];
-	GArray *steps; /* pairs of consecutive channels */
+	struct lane_channels *by_lane;
+	struct acyclic *lanes;
+	GArray *steps; /* pairs of consecutive channels by lane */
 	GArray *waits; /* struct wait: of the current columns */
 };
 
@@ -256,6 +262,8 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 	const struct hop *hops = column->hops;
 	uint32_t least = column->loses && !hops[sw].arrives[1] ? last_good + 1 : 1, n = 0;
 
+	if (bits_has(t->last, column->lid))
+		least = MAX(least, LAST_STAGES);
 	if (needs_link(t, sw))
 		least = MAX(least, LINKED_STAGES);
 	for (uint32_t to = hops[sw].to[1]; to != FABRIC_NONE && n++ < t->n; to = hops[to].to[1])
@@ -312,8 +320,10 @@ static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid,
 
 		if (stage[sw] > 1)
 			g_array_append_val(t->late, late);
-		if (stage[sw] < LINKED_STAGES)
+		if (stage[sw] < LAST_STAGES)
 			t->n_stages = MAX(t->n_stages, stage[sw]);
+		else if (stage[sw] < LINKED_STAGES)
+			t->n_last = MAX(t->n_last, stage[sw] - LAST_STAGES + 1);
 		else
 			t->n_linked = MAX(t->n_linked, stage[sw] - LINKED_STAGES + 1);
 	}
@@ -333,7 +343,10 @@ static void note_block(struct transition *t, const uint32_t *stage, uint32_t blo
 /* The number of a stage, from 1, when all are known. */
 static uint32_t stage_number(const struct transition *t, uint32_t stage)
 {
-	return stage < LINKED_STAGES ? stage : stage - LINKED_STAGES + t->n_stages + 1;
+	if (stage < LAST_STAGES)
+		return stage;
+	return stage < LINKED_STAGES ? stage - LAST_STAGES + t->n_stages + 1
+				     : stage - LINKED_STAGES + t->n_stages + t->n_last + 1;
 }
 
 /* ---- order of entries examined in one pass ---- */
@@ -411,10 +424,10 @@ static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint
 	}
 }
 
-/* LIDs with entries that wait for links, which should not delay those of the others. */
+/* LIDs that wait for others, or with entries that wait for links: they should not delay these. */
 static uint64_t find_linked(struct transition *t, uint32_t block, uint64_t lids)
 {
-	uint64_t linked = 0;
+	uint64_t linked = t->last[block] & lids;
 
 	for (; t->is_rising && lids && !is_too_much(t, PER_BLOCK); lids &= lids - 1) {
 		load(t, block * PER_BLOCK + __builtin_ctzll(lids));
@@ -477,8 +490,8 @@ static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
 
 /* ---- credit loops ---- */
 
-/* VLs of packets to the current LID that start at a switch. */
-static uint16_t lanes_from(const struct transition *t, uint32_t sw)
+/* SLs of packets to the current LID that start at a switch. */
+static uint16_t sls_from(const struct transition *t, uint32_t sw)
 {
 	const struct route_lanes *lanes = t->routing->lanes;
 	uint32_t home = t->column.home;
@@ -487,28 +500,60 @@ static uint16_t lanes_from(const struct transition *t, uint32_t sw)
 		return lanes ? 0 : 1;
 	if (!route_is_source(t->graph, sw) && t->column.exit == 0)
 		return 0;
-	return route_lanes_between(lanes, sw, home, t->graph->sm_switch);
+	return route_lanes_sls_between(lanes, sw, home, t->graph->sm_switch);
 }
 
-/* VLs of packets that pass each switch, in any mixture. */
-static void spread_lanes(struct transition *t)
+/* The VL of packets that leave by an entry; last: the channel by which they came, or none. */
+static unsigned int vl_of(const struct transition *t, uint32_t last, uint32_t channel,
+			  unsigned int sl)
+{
+	const struct route_lanes *lanes = t->routing->lanes;
+	const uint8_t *links = t->graph->links;
+
+	return !lanes ? 0
+		      : route_lanes_vl(lanes, t->channels->from[channel],
+				       last == FABRIC_NONE ? 0 : links[t->channels->back[last]],
+				       links[channel], sl);
+}
+
+/* Packets of an SL reach a switch; true if they leave it on VLs that were not known. */
+static bool pass(struct transition *t, uint32_t sw, uint32_t last, unsigned int sl)
+{
+	struct hop *hop = &t->column.hops[sw];
+	bool more = false;
+
+	for (unsigned int side = 0; side < 2; side++) {
+		uint32_t channel = hop->channel[side];
+		uint16_t bit = channel == FABRIC_NONE ? 0 : 1u << vl_of(t, last, channel, sl);
+
+		more |= bit & ~hop->vls[side];
+		hop->vls[side] |= bit;
+	}
+	return more;
+}
+
+/* VLs of packets of an SL that pass each switch, in any mixture; false: there are none. */
+static bool spread_lanes(struct transition *t, unsigned int sl)
 {
 	struct hop *hops = t->column.hops;
-	bool more = true;
+	bool more = false;
 
-	for (uint32_t sw = 0; sw < t->n; sw++)
-		hops[sw].lanes = lanes_from(t, sw);
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		hops[sw].vls[0] = hops[sw].vls[1] = 0;
+		more |= hops[sw].sls >> sl & 1 && pass(t, sw, FABRIC_NONE, sl);
+	}
+	if (!more)
+		return false;
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < 2 * t->n; i++) {
-			uint32_t to = hops[i / 2].to[i % 2];
+			const struct hop *hop = &hops[i / 2];
 
-			if (to == FABRIC_NONE || !(hops[i / 2].lanes & ~hops[to].lanes))
-				continue;
-			hops[to].lanes |= hops[i / 2].lanes;
-			more = true;
+			if (hop->vls[i % 2] && hop->to[i % 2] != FABRIC_NONE)
+				more |= pass(t, hop->to[i % 2], hop->channel[i % 2], sl);
 		}
 	}
+	return true;
 }
 
 /* Whether an entry of one side may coincide with the next switch's entry of the other. */
@@ -519,25 +564,51 @@ static bool may_meet(const struct column *column, uint32_t sw, unsigned int side
 	       !waits_for(column, sw, to);
 }
 
+/* Lists a step of packets of an SL, on each lane by which they come. */
+static void list_step(struct transition *t, uint16_t vls, uint32_t from, uint32_t to,
+		      unsigned int sl)
+{
+	struct acyclic_step step = {
+		.to = lane_channel(t->by_lane, to, vl_of(t, from, to, sl)),
+	};
+
+	for (; vls; vls &= vls - 1) {
+		step.from = lane_channel(t->by_lane, from, __builtin_ctz(vls));
+		g_array_append_val(t->steps, step);
+	}
+}
+
 #define SIDES_ALL 0xF
-/* Lists pairs of consecutive channels on these lanes, before, after, or mixed. */
-static void list_steps(struct transition *t, unsigned int sides, uint16_t lanes)
+/* Lists pairs of consecutive channels of packets of an SL, before, after, or mixed. */
+static void list_steps(struct transition *t, unsigned int sides, unsigned int sl)
 {
 	const struct column *column = &t->column;
 
-	g_array_set_size(t->steps, 0);
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		for (unsigned int i = 0; column->hops[sw].lanes & lanes && i < 4; i++) {
-			uint32_t to = column->hops[sw].to[i / 2];
-			struct acyclic_step step = {.from = column->hops[sw].channel[i / 2]};
+		for (unsigned int i = 0; i < 4; i++) {
+			const struct hop *hop = &column->hops[sw];
+			uint32_t to = hop->to[i / 2], next;
 
-			if (!(sides >> i & 1) || to == FABRIC_NONE ||
+			if (!(sides >> i & 1) || !hop->vls[i / 2] || to == FABRIC_NONE ||
 			    !may_meet(column, sw, i / 2, to, i % 2))
 				continue;
-			step.to = column->hops[to].channel[i % 2];
-			if (step.to != FABRIC_NONE)
-				g_array_append_val(t->steps, step);
+			next = column->hops[to].channel[i % 2];
+			if (next != FABRIC_NONE)
+				list_step(t, hop->vls[i / 2], hop->channel[i / 2], next, sl);
 		}
+}
+
+/* Lists the steps of all packets to the current LID. */
+static void list_all_steps(struct transition *t, unsigned int sides)
+{
+	uint16_t all = 0;
+
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		all |= t->column.hops[sw].sls = sls_from(t, sw);
+	g_array_set_size(t->steps, 0);
+	for (; all; all &= all - 1)
+		if (spread_lanes(t, __builtin_ctz(all)))
+			list_steps(t, sides, __builtin_ctz(all));
 }
 
 static bool leads_up(const struct transition *t, uint32_t channel)
@@ -553,62 +624,59 @@ static bool turns(struct transition *t)
 {
 	if (!t->routing->order)
 		return true;
-	spread_lanes(t);
-	list_steps(t, SIDES_ALL, UINT16_MAX);
+	list_all_steps(t, SIDES_ALL);
 	for (uint32_t i = 0; i < t->steps->len; i++) {
 		const struct acyclic_step *step = &g_array_index(t->steps, struct acyclic_step, i);
 
-		if (!leads_up(t, step->from) && leads_up(t, step->to))
+		if (!leads_up(t, lane_channel_of(t->by_lane, step->from)) &&
+		    leads_up(t, lane_channel_of(t->by_lane, step->to)))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Adds the steps of a column to its lanes, even if they close cycles (force), or returns false.
- * Goes lane by lane; a lane keeps its steps if another refuses, which does no harm.
- */
+/* Adds the steps of a column, even if they close cycles (force), or returns false. */
 static bool add_column(struct transition *t, unsigned int sides, bool force)
 {
-	unsigned int all = 0;
+	const struct acyclic_step *steps;
 
-	spread_lanes(t);
-	for (uint32_t sw = 0; sw < t->n; sw++)
-		all |= t->column.hops[sw].lanes;
-	for (; all; all &= all - 1) {
-		unsigned int vl = __builtin_ctz(all);
-		const struct acyclic_step *steps;
+	list_all_steps(t, sides);
+	steps = (const struct acyclic_step *)(const void *)t->steps->data;
+	for (uint32_t i = 0; force && i < t->steps->len; i++)
+		acyclic_note(t->lanes, steps[i]);
+	return force || acyclic_add(t->lanes, steps, t->steps->len);
+}
 
-		if (!t->lane[vl])
-			t->lane[vl] = acyclic_new(t->channels);
-		list_steps(t, sides, 1u << vl);
-		steps = (const struct acyclic_step *)(const void *)t->steps->data;
-		for (uint32_t i = 0; force && i < t->steps->len; i++)
-			acyclic_note(t->lane[vl], steps[i]);
-		if (!force && !acyclic_add(t->lane[vl], steps, t->steps->len))
-			return false;
+/* Adds the tables after, or before for the LIDs in old, and nothing else. */
+static void note_sides(struct transition *t, const uint64_t *old)
+{
+	g_clear_pointer(&t->lanes, acyclic_free);
+	t->lanes = acyclic_new(t->by_lane->channels);
+	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
+		unsigned int side = !bits_has(old, lid);
+
+		load_entries(t, lid);
+		if (t->column.home == FABRIC_NONE)
+			continue;
+		for (uint32_t sw = 0; sw < t->n; sw++) {
+			struct hop *hop = &t->column.hops[sw];
+
+			hop->to[!side] = hop->to[side];
+			hop->channel[!side] = hop->channel[side];
+		}
+		add_column(t, side ? 0x8 : 0x1, true);
 	}
-	return true;
 }
 
 /* Adds all of the tables before or after, and nothing else; false: they have a cycle. */
 static bool note_tables(struct transition *t, unsigned int side)
 {
-	bool good = true;
+	g_autofree uint64_t *old = g_new0(uint64_t, t->routing->n_blocks);
 
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		g_clear_pointer(&t->lane[vl], acyclic_free);
-	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
-		load_entries(t, lid);
-		if (t->column.home == FABRIC_NONE)
-			continue;
-		for (uint32_t sw = 0; sw < t->n; sw++)
-			t->column.hops[sw].to[!side] = t->column.hops[sw].to[side];
-		add_column(t, side ? 0x8 : 0x1, true);
-	}
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		good &= !t->lane[vl] || acyclic_sort(t->lane[vl]);
-	return good;
+	if (!side)
+		memset(old, 0xFF, t->routing->n_blocks * sizeof(*old));
+	note_sides(t, old);
+	return acyclic_sort(t->lanes);
 }
 
 /* Finds columns that close a cycle with those before them, as bits; false: no column does. */
@@ -626,7 +694,50 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 	return any;
 }
 
-/* Columns in any order if that closes no cycle; else all ordered; and finds those that still do. */
+/* Keeps those of the discarded LIDs, as bits in last, that close no cycle when all else is new. */
+static void find_last(struct transition *t, uint64_t *last)
+{
+	note_tables(t, 1);
+	bits_each(t->discarded, 0, t->n_lids, lid) {
+		load(t, lid);
+		bits_put(last, lid, add_column(t, SIDES_ALL, false));
+	}
+}
+
+/* Whether the others close no cycle while the last LIDs still have their old paths. */
+static bool others_are_free(struct transition *t, const uint64_t *last)
+{
+	note_sides(t, last);
+	if (!acyclic_sort(t->lanes))
+		return false;
+	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (bits_has(last, lid) || bits_has(t->discarded, lid))
+			continue;
+		load(t, lid);
+		if (t->column.home != FABRIC_NONE && !add_column(t, SIDES_ALL, false))
+			return false;
+	}
+	return true;
+}
+
+/* Instead of discarding, LIDs may wait until the others have their new paths. */
+static void find_last_instead(struct transition *t)
+{
+	g_autofree uint64_t *last = g_new0(uint64_t, t->routing->n_blocks);
+
+	find_last(t, last);
+	if (!others_are_free(t, last))
+		return;
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++) {
+		t->last[block] = last[block];
+		t->discarded[block] &= ~last[block];
+	}
+}
+
+/*
+ * Columns in any order if that closes no cycle; else all ordered; those that still do close one
+ * come last, or discard.
+ */
 static void find_discards(struct transition *t)
 {
 	g_autofree uint64_t *refused = g_new0(uint64_t, t->routing->n_blocks);
@@ -636,7 +747,8 @@ static void find_discards(struct transition *t)
 	t->strict = true;
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
-	add_columns(t, t->discarded);
+	if (add_columns(t, t->discarded))
+		find_last_instead(t);
 }
 
 /* ---- by entries ---- */
@@ -693,6 +805,7 @@ static bool find_entries(struct transition *t)
 {
 	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
 	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
+	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		if (t->late->len + t->cuts->len > ENTRIES_MAX)
 			return false;
@@ -721,6 +834,7 @@ static bool find_entries(struct transition *t)
 static void discard_all(struct transition *t)
 {
 	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
+	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
 	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
 	g_array_set_size(t->cuts, 0);
 	g_array_set_size(t->late, 0);
@@ -752,7 +866,7 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 	return n;
 }
 
-/* If a routing has a credit loop of its own, or its lanes depend on turns: ignores credit loops. */
+/* Ignores credit loops. */
 static void plan_without_credits(struct transition *t, uint32_t changes)
 {
 	t->no_credits = true;
@@ -781,13 +895,24 @@ static void plan_with_credits(struct transition *t, uint32_t changes, bool order
 		discard_all(t);
 }
 
-/* Decides what to order, and what to discard first. */
+/* How many times the work of one lane it takes to follow packets whose lanes depend on turns. */
+static unsigned int n_kinds(const struct transition *t)
+{
+	return routing_has_turns(t->routing) ? __builtin_popcount(t->routing->lanes->sls) : 1;
+}
+
+/*
+ * Decides what to order, and what to discard first. If a routing has a credit loop of its own, or
+ * turns make it too much work to find any, nothing is done against these.
+ */
 static void plan(struct transition *t, bool cyclic, const struct route_verdict *verdict)
 {
 	uint32_t changes = count_bits(t, t->changes);
+	uint64_t all = 3 * t->routing->top + 3 * changes;
 
-	cyclic = cyclic && is_too_much(t, 3 * t->routing->top + 3 * changes);
-	if (cyclic || !verdict->acyclic || routing_has_turns(t->routing))
+	cyclic = cyclic && is_too_much(t, all);
+	if (cyclic || !verdict->acyclic ||
+	    (routing_has_turns(t->routing) && is_too_much(t, n_kinds(t) * all / 4)))
 		plan_without_credits(t, changes);
 	else
 		plan_with_credits(t, changes, verdict->by_order && !t->routing->lanes);
@@ -846,7 +971,7 @@ static uint32_t count_ordered(const struct transition *t)
 static struct route_stages *make_stages(const struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
-	uint32_t first, n = t->n_stages + t->n_linked;
+	uint32_t first, n = t->n_stages + t->n_last + t->n_linked;
 
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
@@ -855,7 +980,7 @@ static struct route_stages *make_stages(const struct transition *t)
 	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
 	stages->n = first + n;
-	stages->first_linked = first + t->n_stages;
+	stages->first_linked = first + t->n_stages + t->n_last;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
 	for (uint32_t i = 0; i < stages->n; i++) {
 		const uint8_t *const *rows = t->tables[i < first ? 0 : 1];
@@ -912,6 +1037,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
+	t->last = g_new0(uint64_t, n_blocks);
 	t->cut = g_new0(uint64_t, n_blocks);
 	t->cuts = g_array_new(FALSE, FALSE, sizeof(struct cut));
 	t->marks = g_new(uint8_t, n + 1);
@@ -919,6 +1045,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
 	t->senders = g_new0(uint32_t, n + 1);
+	t->by_lane = lane_channels_new(t->channels, n, route_lanes_used(routing->lanes));
 	find_rising(t);
 	find_changes(t);
 }
@@ -932,6 +1059,7 @@ static void transition_clear(struct transition *t)
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
+	g_free(t->last);
 	g_free(t->cut);
 	g_array_unref(t->cuts);
 	g_free(t->marks);
@@ -940,29 +1068,48 @@ static void transition_clear(struct transition *t)
 	g_array_unref(t->waits);
 	g_free(t->senders);
 	g_free(t->is_rising);
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		acyclic_free(t->lane[vl]);
+	acyclic_free(t->lanes);
+	lane_channels_free(t->by_lane);
+}
+
+/* Orders what was planned. */
+static struct route_stages *finish(struct transition *t)
+{
+	g_autofree uint32_t *stage = g_new0(uint32_t, t->n + 1);
+	struct route_stages *stages;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		order_block(t, block, stage);
+	stages = make_stages(t);
+	stages->budget_exceeded = t->budget_exceeded;
+	stages->by_entries = t->by_entries;
+	stages->only_loops = t->only_loops;
+	transition_clear(t);
+	return stages;
 }
 
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
 				      bool cyclic, const struct routing *routing,
 				      const struct route_verdict *verdict, uint64_t work)
 {
-	g_autofree uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
-	struct route_stages *stages;
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
 	t.work_max = work;
 	plan(&t, cyclic, verdict);
-	for (uint32_t block = 0; block < routing->n_blocks; block++)
-		order_block(&t, block, stage);
-	stages = make_stages(&t);
-	stages->budget_exceeded = t.budget_exceeded;
-	stages->by_entries = t.by_entries;
-	stages->only_loops = t.only_loops;
-	transition_clear(&t);
-	return stages;
+	return finish(&t);
+}
+
+struct route_stages *route_stages_without_credits(const struct fabric *fabric,
+						  const uint8_t *const *held,
+						  const struct routing *routing, uint64_t work)
+{
+	struct transition t;
+
+	transition_init(&t, fabric, held, routing);
+	t.work_max = work;
+	plan_without_credits(&t, count_bits(&t, t.changes));
+	return finish(&t);
 }
 
 void route_stages_free(struct route_stages *stages)

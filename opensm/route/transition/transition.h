@@ -39,6 +39,10 @@ struct route_stages {
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
 				      bool cyclic, const struct routing *routing,
 				      const struct route_verdict *verdict, uint64_t work);
+/* Without the last of these promises: then no LID discards first, unless work is too little. */
+struct route_stages *route_stages_without_credits(const struct fabric *fabric,
+						  const uint8_t *const *held,
+						  const struct routing *routing, uint64_t work);
 void route_stages_free(struct route_stages *stages); /* NULL is fine */
 
 #endif

@@ -70,6 +70,37 @@ void route_lanes_free(struct route_lanes *lanes)
 	g_free(lanes);
 }
 
+uint16_t route_lanes_sls_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
+				 uint32_t sm)
+{
+	uint16_t sls = 0;
+
+	if (!lanes)
+		return 1;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
+		uint8_t plain = sl & ~lanes->levels;
+
+		if (plain == route_lanes_sl(lanes, from, to) ||
+		    plain == route_lanes_sl(lanes, to, from) ||
+		    (sl == lanes->sm_sl && !lanes->sm_by_path && (from == sm || to == sm)))
+			sls |= 1u << sl;
+	}
+	return sls;
+}
+
+uint16_t route_lanes_used(const struct route_lanes *lanes)
+{
+	uint16_t used = 0;
+
+	if (!lanes)
+		return 1;
+	if (lanes->turns)
+		return (1u << lanes->n) - 1;
+	for (unsigned int sl = 0; sl < lanes->n; sl++)
+		used |= route_lanes_bit(lanes, lanes->first + sl);
+	return used | route_lanes_bit(lanes, lanes->sm_sl);
+}
+
 bool routing_path_sl(const struct routing *routing, const struct fabric *fabric, uint32_t from,
 		     uint32_t to, bool fixed, uint8_t *sl)
 {

@@ -94,6 +94,12 @@ static inline uint16_t route_lanes_between(const struct route_lanes *lanes, uint
 	return bits;
 }
 
+/* SLs, as bits, of these packets, with or without turns; lanes may be NULL: SL 0. */
+uint16_t route_lanes_sls_between(const struct route_lanes *lanes, uint32_t from, uint32_t to,
+				 uint32_t sm);
+/* VLs, as bits, of all packets between switches; lanes may be NULL: VL 0. */
+uint16_t route_lanes_used(const struct route_lanes *lanes);
+
 /*
  * Adapts the SL of a path between two endports to the lanes of a routing, if it has any: false if
  * the path must not be used, because it has none, or not with this SL, which is fixed. routing may
