@@ -12,8 +12,10 @@
  * Credit loops concern all columns together. If all paths go up and then down in one order, and
  * those of the mixtures too, there are none. Otherwise the channel dependencies of the routing are
  * added to those of the mixtures of each column. A column that closes a cycle is written in an
- * order, as above; if that does not help, after all others; if that does not help either, its
- * changing entries discard first: then its packets have old paths among old ones, or new ones.
+ * order, as above. If that does not help, an entry also waits for those that lead to it before, so
+ * that each path is old or new as a whole; or the column is written after all others. If that does
+ * not help either, its changing entries discard first: then its packets have old paths among old
+ * ones, or new ones.
  *
  * If there is an order, it is enough to examine each entry and the next one on its paths: no packet
  * goes down and then up if entries that lead down to a switch which will lead up discard first, and
@@ -88,6 +90,7 @@ struct column {
 	uint8_t exit;
 	struct hop *hops; /* [switch] */
 	bool may_loop, loses;
+	bool apart; /* entries that change wait for those that lead to them before */
 };
 
 struct transition {
@@ -102,6 +105,7 @@ struct transition {
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
 	uint64_t *last; /* [block]: LIDs that are written after the others */
+	uint64_t *apart; /* [block]: LIDs whose old entries never lead to new ones */
 	bool strict; /* order all as if they could lose packets: then no credit loop */
 	uint64_t work, work_max;
 	bool budget_exceeded; /* some work was skipped */
@@ -200,6 +204,7 @@ static void load_entries(struct transition *t, uint16_t lid)
 
 	t->work += t->n;
 	column->lid = lid;
+	column->apart = bits_has(t->apart, lid);
 	column->home = route_leaf_of(t->fabric, lid, &column->exit);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		struct hop *hop = &column->hops[sw];
@@ -272,6 +277,24 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 	return least;
 }
 
+/* Entries wait until no others that change lead to them. True if some entry was delayed. */
+static bool delay_after_old(const struct transition *t, uint32_t *stage)
+{
+	const struct hop *hops = t->column.hops;
+	bool moved = false;
+
+	for (uint32_t sw = 0; t->column.apart && sw < t->n; sw++) {
+		uint32_t to = hops[sw].to[0];
+
+		if (!hops[sw].moves || to == FABRIC_NONE || !hops[to].moves ||
+		    stage[to] > stage[sw])
+			continue;
+		stage[to] = stage[sw] + 1;
+		moved = true;
+	}
+	return moved;
+}
+
 /* True if some entry was delayed. */
 static bool delay(const struct transition *t, uint32_t *stage)
 {
@@ -288,7 +311,7 @@ static bool delay(const struct transition *t, uint32_t *stage)
 		moved |= least > stage[sw];
 		stage[sw] = MAX(stage[sw], least);
 	}
-	return moved;
+	return delay_after_old(t, stage) || moved;
 }
 
 static bool is_too_much(const struct transition *t, uint64_t columns)
@@ -427,7 +450,7 @@ static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint
 /* LIDs that wait for others, or with entries that wait for links: they should not delay these. */
 static uint64_t find_linked(struct transition *t, uint32_t block, uint64_t lids)
 {
-	uint64_t linked = t->last[block] & lids;
+	uint64_t linked = (t->last[block] | t->apart[block]) & lids;
 
 	for (; t->is_rising && lids && !is_too_much(t, PER_BLOCK); lids &= lids - 1) {
 		load(t, block * PER_BLOCK + __builtin_ctzll(lids));
@@ -452,6 +475,8 @@ static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uin
 			note_late(t, stage, block * PER_BLOCK + bit, 1);
 		else if (is_too_much(t, PER_BLOCK))
 			break;
+		else
+			t->discarded[block] |= t->apart[block] & UINT64_C(1) << bit;
 	}
 	t->budget_exceeded |= lids != 0;
 	if (lids && t->no_credits)
@@ -560,8 +585,9 @@ static bool spread_lanes(struct transition *t, unsigned int sl)
 static bool may_meet(const struct column *column, uint32_t sw, unsigned int side, uint32_t to,
 		     unsigned int next_side)
 {
-	return side == 0 || next_side == 1 || !column->hops[sw].moves ||
-	       !waits_for(column, sw, to);
+	if (side == next_side || !column->hops[sw].moves)
+		return true;
+	return side ? !waits_for(column, sw, to) : !column->apart || !column->hops[to].moves;
 }
 
 /* Lists a step of packets of an SL, on each lane by which they come. */
@@ -735,8 +761,9 @@ static void find_last_instead(struct transition *t)
 }
 
 /*
- * Columns in any order if that closes no cycle; else all ordered; those that still do close one
- * come last, or discard.
+ * Columns in any order if that closes no cycle; else all ordered. Those that still do close one are
+ * ordered so that old entries never lead to new ones; if that does not help, they come last, or
+ * discard.
  */
 static void find_discards(struct transition *t)
 {
@@ -746,6 +773,9 @@ static void find_discards(struct transition *t)
 		return; /* it could deadlock before, or can after, or never can */
 	t->strict = true;
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
+	note_tables(t, 1);
+	if (!add_columns(t, t->apart))
+		return;
 	note_tables(t, 1);
 	if (add_columns(t, t->discarded))
 		find_last_instead(t);
@@ -806,6 +836,7 @@ static bool find_entries(struct transition *t)
 	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
 	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
 	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
+	memset(t->apart, 0, t->routing->n_blocks * sizeof(*t->apart));
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		if (t->late->len + t->cuts->len > ENTRIES_MAX)
 			return false;
@@ -835,6 +866,7 @@ static void discard_all(struct transition *t)
 {
 	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
 	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
+	memset(t->apart, 0, t->routing->n_blocks * sizeof(*t->apart));
 	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
 	g_array_set_size(t->cuts, 0);
 	g_array_set_size(t->late, 0);
@@ -1038,6 +1070,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
 	t->last = g_new0(uint64_t, n_blocks);
+	t->apart = g_new0(uint64_t, n_blocks);
 	t->cut = g_new0(uint64_t, n_blocks);
 	t->cuts = g_array_new(FALSE, FALSE, sizeof(struct cut));
 	t->marks = g_new(uint8_t, n + 1);
@@ -1060,6 +1093,7 @@ static void transition_clear(struct transition *t)
 	g_free(t->ordered);
 	g_free(t->discarded);
 	g_free(t->last);
+	g_free(t->apart);
 	g_free(t->cut);
 	g_array_unref(t->cuts);
 	g_free(t->marks);
