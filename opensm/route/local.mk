@@ -57,7 +57,9 @@ libroute_a_SOURCES = \
 	opensm/route/proof/verify_order.c \
 	opensm/route/proof/verify_walk.c \
 	opensm/route/renew/change.c opensm/route/renew/change.h \
+	opensm/route/renew/keep_lanes.c opensm/route/renew/keeper.h \
 	opensm/route/renew/keep_layers.c \
+	opensm/route/renew/keep_trunk.c \
 	opensm/route/renew/keep_sls.c \
 	opensm/route/renew/rebalance.c \
 	opensm/route/renew/renew.c opensm/route/renew/renew.h \

@@ -78,27 +78,35 @@ static bool changes_sls(const struct routing *old, const struct routing *routing
 	return false;
 }
 
-/* Whether both have lanes without loops, the same ones whatever ports packets pass. */
+/* Whether both are free of loops, and it is known on which lanes. */
 static bool are_on_lanes(const struct routing *old, const struct routing *routing)
 {
-	return routing->promises & ROUTE_DEADLOCK_FREE && !routing_has_turns(routing) &&
-	       (routing_is_held(old) || old->promises & ROUTE_DEADLOCK_FREE) &&
-	       !routing_has_turns(old);
+	return routing->promises & ROUTE_DEADLOCK_FREE &&
+	       (routing_is_held(old) ? !routing_has_turns(routing)
+				     : old->promises & ROUTE_DEADLOCK_FREE);
 }
 
 /*
- * If pairs would get another SL, looks for tables that keep all of them; except where they get back
- * those of the base, which most of their hosts then still use.
+ * Whether hosts would have to ask for new SLs, or SLtoVLMappingTables change under them; except
+ * where they get back the SLs of the base, which most of them then still use.
  */
+static bool disturbs(const struct routing *old, const struct routing *routing)
+{
+	const struct routing *base = old->layered.base;
+
+	if (routing_has_turns(old) || routing_has_turns(routing))
+		return true;
+	return changes_sls(old, routing) && (!base || changes_sls(base, routing));
+}
+
+/* If a routing disturbs hosts, looks for tables that do not. */
 struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,
 				    const struct route_input *input, const struct routing *old,
 				    GError **error)
 {
 	struct routing *routing = compute(engine, fabric, input, old, error), *same = NULL;
-	const struct routing *base = old->layered.base;
 
-	if (routing && are_on_lanes(old, routing) && !input->ties && changes_sls(old, routing) &&
-	    (!base || changes_sls(base, routing)))
+	if (routing && are_on_lanes(old, routing) && !input->ties && disturbs(old, routing))
 		same = routing_keep_sls(engine, fabric, input, old);
 	if (!same)
 		return routing;

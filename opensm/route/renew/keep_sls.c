@@ -9,7 +9,8 @@
  * trunk. Switches that have lost their path to a LID join again one after the other, the nearest
  * first, each by a channel whose path closes no loop on the lane that the pair has; or others make
  * way for it. So old and new paths together close none either. Where the tables of the last full
- * computation fit in like that, they come back.
+ * computation fit in like that, they come back. The lane of a packet depends on its SL, or on its
+ * turns as well: keep_lanes.c.
  */
 #include <string.h>
 
@@ -17,59 +18,16 @@
 #include "route/graph/flows.h"
 #include "route/graph/watch.h"
 #include "route/layers/layered.h"
+#include "route/renew/keeper.h"
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 #include "route/value/throttled.h"
 
 #define FAR UINT16_MAX
 
-struct keeper {
-	const struct fabric *fabric;
-	const struct route_engine *engine;
-	const struct route_input *input;
-	const struct routing *old;
-	struct route_plan plan;
-	struct route_graph *graph; /* of the plan */
-	struct route_channels *channels;
-	uint8_t *hops;		      /* of route_hops_all() */
-	uint32_t *row;		      /* [switch]: in the old tables */
-	struct route_columns columns; /* the new tables */
-	struct route_lanes *lanes;    /* NULL: one lane for all */
-	unsigned int vls;	      /* data VLs of all cables */
-	struct acyclic *lane[ROUTE_SLS];
-	bool *trunk;		    /* [channel] */
-	uint8_t *parent;	    /* [switch]: port to it in the trunk */
-	uint32_t *uses;		    /* [channel]: entries */
-	GArray *steps;		    /* struct acyclic_step: of the current path */
-	GArray *taken;		    /* struct keeper_step: all that were added to lanes */
-	uint16_t lid;		    /* of the current column */
-	uint32_t home;		    /* its switch */
-	bool is_own;		    /* it is a LID of that switch itself */
-	uint16_t *far;		    /* [switch]: hops by the new tables; FAR: it has no path yet */
-	uint32_t *order;	    /* switches by their distance, the farthest first */
-	struct keeper_column *todo; /* all, in the order of their turns */
-	uint32_t n_todo;
-	uint64_t n_longer; /* paths that are longer than the cables allow */
-	uint64_t excluded; /* pairs for which no lane is left */
-	uint64_t idle;	   /* pairs that send each other nothing, and have none */
-	uint32_t n_throttled, n_throttled_stay; /* cables: from route_throttled() */
-};
-
-struct keeper_step {
-	struct acyclic_step step;
-	unsigned int vl;
-};
-
-/* A LID: number i of those at a switch, by layered_lid(). */
-struct keeper_column {
-	uint32_t home;
-	unsigned int i;
-};
-
 /* ---- the old tables ---- */
 
-/* The channel at a port of a switch that was there before, if it leads to the switch it led to. */
-static uint32_t channel_at(const struct keeper *k, const struct routing *routing,
+uint32_t keeper_channel_at(const struct keeper *k, const struct routing *routing,
 			   const uint32_t *row, uint32_t sw, uint8_t port)
 {
 	uint32_t channel = route_channel(k->channels, sw, port), was;
@@ -87,95 +45,7 @@ static uint32_t channel_before(const struct keeper *k, const struct routing *rou
 {
 	if (row[sw] == FABRIC_NONE)
 		return FABRIC_NONE;
-	return channel_at(k, routing, row, sw, routing_port(routing, row[sw], lid));
-}
-
-/* Of what an earlier process made, only the SLs are known. */
-static void find_range(struct route_lanes *lanes)
-{
-	size_t n = (size_t)lanes->n_switches * lanes->n_switches;
-	unsigned int least = ROUTE_SLS, most = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (lanes->sl[i] >= ROUTE_SLS || i % (lanes->n_switches + 1) == 0)
-			continue;
-		least = MIN(least, lanes->sl[i]);
-		most = MAX(most, lanes->sl[i]);
-	}
-	lanes->first = MIN(least, most);
-	lanes->n = most - lanes->first + 1;
-	for (uint32_t sw = 0; sw < lanes->n_switches; sw++)
-		route_lanes_put(lanes, sw, sw, lanes->first);
-}
-
-/* The lanes of a new routing start as those of the old one. */
-/* The old VLs of SLs, if all cables have them; what switches held at the start has none. */
-static void copy_vls(const struct keeper *k, struct route_lanes *lanes)
-{
-	const struct route_lanes *old = k->old->lanes;
-	uint16_t unsafe = old->sls_unsafe_for_multicast;
-	bool are_there = !routing_is_held(k->old);
-
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		are_there &= old->vl[sl] < k->vls;
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		lanes->vl[sl] = are_there ? old->vl[sl] : sl % k->vls;
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		for (unsigned int other = 0; other < ROUTE_SLS; other++)
-			if (unsafe >> other & 1 && lanes->vl[sl] == lanes->vl[other])
-				lanes->sls_unsafe_for_multicast |= 1u << sl;
-}
-
-static struct route_lanes *copy_lanes(const struct keeper *k)
-{
-	const struct route_lanes *old = k->old->lanes;
-	uint32_t n = k->graph->n;
-	struct route_lanes *lanes;
-
-	if (!old)
-		return NULL;
-	lanes = route_lanes_new(n, old->first);
-	lanes->first = old->first;
-	lanes->n = old->n;
-	lanes->sm_sl = k->input->sm_sl;
-	copy_vls(k, lanes);
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = a + 1; k->row[a] != FABRIC_NONE && b < n; b++)
-			if (k->row[b] != FABRIC_NONE)
-				route_lanes_put(lanes, a, b,
-						route_lanes_sl(old, k->row[a], k->row[b]));
-	if (routing_is_held(k->old))
-		find_range(lanes);
-	return lanes;
-}
-
-/* VLs, as bits, of packets from a switch to the current LID. */
-static uint16_t lanes_from(const struct keeper *k, uint32_t sw)
-{
-	if (sw == k->home || (k->is_own && !route_is_source(k->graph, sw)))
-		return 0;
-	return route_lanes_between(k->lanes, sw, k->home, k->graph->sm_switch);
-}
-
-static uint16_t lanes_in_use(const struct keeper *k)
-{
-	const struct route_lanes *lanes = k->lanes;
-
-	if (!lanes)
-		return 1;
-	return (uint16_t)(((1u << lanes->n) - 1) << lanes->first) |
-	       route_lanes_bit(lanes, lanes->sm_sl);
-}
-
-/* Lanes, as bits, in which the trunk has its place. */
-static uint16_t lanes_of_trunk(const struct keeper *k)
-{
-	uint16_t bits = lanes_in_use(k);
-
-	for (unsigned int sl = 0; k->lanes && sl < ROUTE_SLS; sl++)
-		if (k->lanes->sls_unsafe_for_multicast >> sl & 1)
-			bits &= ~route_lanes_bit(k->lanes, sl);
-	return bits;
+	return keeper_channel_at(k, routing, row, sw, routing_port(routing, row[sw], lid));
 }
 
 /* ---- columns ---- */
@@ -216,227 +86,81 @@ static void measure(struct keeper *k)
 	}
 }
 
-/* Notes the steps from a switch on, in one lane, as far as entries lead; passed: [switch]. */
-static void note_path(const struct keeper *k, uint32_t sw, unsigned int vl, uint16_t *passed)
+/*
+ * Notes the steps of packets of an SL from a switch on, as far as entries lead. passed: [switch]:
+ * VLs on which such packets have left it, all by the same entry.
+ */
+static void note_path(struct keeper *k, uint32_t sw, unsigned int sl, uint16_t *passed)
 {
-	struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
+	uint32_t last = FABRIC_NONE;
+	unsigned int last_vl = 0;
 
 	while (sw != k->home) {
-		bool again = passed[sw] >> vl & 1;
+		uint32_t c = route_columns_get(&k->columns, sw, k->lid);
+		unsigned int vl;
+		bool again;
 
-		step.to = route_columns_get(&k->columns, sw, k->lid);
-		if (step.to == FABRIC_NONE)
+		if (c == FABRIC_NONE)
 			return;
-		if (step.from != FABRIC_NONE)
-			acyclic_note(k->lane[vl], step);
+		vl = keeper_fix_turn(k, last, c, sl);
+		again = passed[sw] >> vl & 1;
+		if (last != FABRIC_NONE)
+			keeper_note(k, last, last_vl, c, vl);
 		if (again)
 			return;
 		passed[sw] |= 1u << vl;
-		step.from = step.to;
-		sw = k->channels->to[step.to];
+		last = c;
+		last_vl = vl;
+		sw = k->channels->to[c];
 	}
 }
 
-/* All old entries that still lead to the same switch. */
-static void take_old_column(struct keeper *k, uint16_t *passed)
+/* All old entries that still lead to the same switch; sls, passed: scratch for each switch. */
+static void take_old_column(struct keeper *k, uint16_t *sls, uint16_t *passed)
 {
 	uint32_t n = k->graph->n;
+	uint16_t all = 0;
 
-	memset(passed, 0, n * sizeof(*passed));
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint32_t c =
 			sw == k->home ? FABRIC_NONE : channel_before(k, k->old, k->row, sw, k->lid);
 
+		all |= sls[sw] = keeper_sls_from(k, sw);
 		if (c == FABRIC_NONE)
 			continue;
 		route_columns_put(&k->columns, sw, k->lid, c);
 		k->uses[c]++;
 	}
-	for (uint32_t sw = 0; sw < n; sw++)
-		for (uint16_t bits = lanes_from(k, sw); bits; bits &= bits - 1)
-			note_path(k, sw, __builtin_ctz(bits), passed);
-}
+	for (; all; all &= all - 1) {
+		unsigned int sl = __builtin_ctz(all);
 
-/* Adds the listed steps to lanes; false if they close a loop on one of them. */
-static bool add_steps(struct keeper *k, uint16_t lanes)
-{
-	const struct acyclic_step *steps =
-		(const struct acyclic_step *)(const void *)k->steps->data;
-
-	for (; lanes; lanes &= lanes - 1) {
-		struct keeper_step taken = {.vl = __builtin_ctz(lanes)};
-		const struct acyclic_step *added;
-		uint32_t n;
-
-		if (!acyclic_add(k->lane[taken.vl], steps, k->steps->len))
-			return false;
-		added = acyclic_added(k->lane[taken.vl], &n);
-		for (uint32_t i = 0; i < n; i++) {
-			taken.step = added[i];
-			g_array_append_val(k->taken, taken);
-		}
+		memset(passed, 0, n * sizeof(*passed));
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (sls[sw] >> sl & 1)
+				note_path(k, sw, sl, passed);
 	}
-	return true;
-}
-
-/* Takes out the steps that were added after the first n. */
-static void take_back(struct keeper *k, guint n)
-{
-	for (guint i = n; i < k->taken->len; i++) {
-		const struct keeper_step *taken = &g_array_index(k->taken, struct keeper_step, i);
-
-		acyclic_remove(k->lane[taken->vl], &taken->step, 1);
-	}
-	g_array_set_size(k->taken, n);
-}
-
-/* ---- the trunk ---- */
-
-static void note_trunk(const struct keeper *k, struct acyclic *lane)
-{
-	for (uint32_t c = 0; c < k->channels->n; c++)
-		route_each_step(k->channels, c, next)
-		{
-			struct acyclic_step step = {c, next};
-
-			if (k->trunk[c] && k->trunk[next] && next != k->channels->back[c])
-				acyclic_note(lane, step);
-		}
-}
-
-static void take_old_trunk(struct keeper *k)
-{
-	const uint8_t *old = k->old->trunk;
-
-	if (!old && !routing_is_held(k->old))
-		return;
-	k->trunk = g_new0(bool, k->channels->n + 1);
-	k->parent = g_malloc0(k->graph->n + 1);
-	for (uint32_t sw = 0; old && sw < k->graph->n; sw++) {
-		uint8_t port = k->row[sw] == FABRIC_NONE ? 0 : old[k->row[sw]];
-		uint32_t c = port ? channel_at(k, k->old, k->row, sw, port) : FABRIC_NONE;
-
-		if (c == FABRIC_NONE)
-			continue;
-		k->parent[sw] = port;
-		k->trunk[c] = k->trunk[k->channels->back[c]] = true;
-	}
-}
-
-static uint32_t root_of(const struct keeper *k, uint32_t sw)
-{
-	while (k->parent[sw])
-		sw = k->channels->to[route_channel(k->channels, sw, k->parent[sw])];
-	return sw;
-}
-
-/* Steps of packets that come through the trunk and go on by a channel, or come by it and go on. */
-static void list_trunk_steps(struct keeper *k, uint32_t c)
-{
-	const struct route_channels *channels = k->channels;
-	uint32_t from = channels->from[c], back = channels->back[c];
-
-	for (uint32_t out = channels->first[from]; out < channels->first[from + 1]; out++) {
-		struct acyclic_step in = {channels->back[out], c}, on = {back, out};
-
-		if (!k->trunk[out])
-			continue;
-		g_array_append_val(k->steps, in);
-		g_array_append_val(k->steps, on);
-	}
-}
-
-/* Groups on the lanes of such SLs may close loops. */
-static void give_up_lane(struct keeper *k, unsigned int vl)
-{
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		if (k->lanes->vl[sl] == vl)
-			k->lanes->sls_unsafe_for_multicast |= 1u << sl;
-}
-
-/*
- * Joins two parts of the trunk by a cable; false if that closes a loop on some lane. The lanes of
- * other SLs than 0 may be given up for that.
- */
-static bool join_trunk(struct keeper *k, uint32_t c, bool give_up)
-{
-	uint16_t bits = lanes_of_trunk(k), first = k->lanes ? route_lanes_bit(k->lanes, 0) : 1;
-	uint32_t sw = k->channels->from[c], via = c;
-
-	g_array_set_size(k->steps, 0);
-	list_trunk_steps(k, c);
-	list_trunk_steps(k, k->channels->back[c]);
-	if (!add_steps(k, give_up ? bits & first : bits))
-		return false;
-	for (bits &= give_up ? ~first : 0; bits; bits &= bits - 1)
-		if (!add_steps(k, bits & -bits))
-			give_up_lane(k, __builtin_ctz(bits));
-	k->trunk[c] = k->trunk[k->channels->back[c]] = true;
-	for (;;) { /* the part now hangs from this cable */
-		uint8_t up = k->parent[sw];
-		uint32_t next = up ? route_channel(k->channels, sw, up) : FABRIC_NONE;
-
-		k->parent[sw] = k->graph->links[via];
-		if (next == FABRIC_NONE)
-			return true;
-		sw = k->channels->to[next];
-		via = k->channels->back[next];
-	}
-}
-
-/* Along the paths to the SM, as trunks begin. */
-static void guess_trunk(struct keeper *k)
-{
-	uint32_t sm = k->graph->sm_switch;
-	uint16_t lid = sm == FABRIC_NONE ? 0 : route_lid_of(k->graph, sm);
-
-	for (uint32_t sw = 0; lid && sw < k->graph->n; sw++) {
-		uint32_t c = sw == sm ? FABRIC_NONE : route_columns_get(&k->columns, sw, lid);
-
-		if (c != FABRIC_NONE && root_of(k, sw) != root_of(k, k->channels->to[c]))
-			join_trunk(k, c, false);
-	}
-}
-
-/* Joins the parts that the trunk fell into as far as cables allow; false if lanes do not. */
-static bool mend_trunk(struct keeper *k)
-{
-	g_autofree uint32_t *part = route_parts(k->graph, NULL);
-	bool good = true;
-
-	if (k->trunk && routing_is_held(k->old))
-		guess_trunk(k);
-	for (int give_up = 0; k->trunk && give_up < 2; give_up++)
-		for (uint32_t c = 0; c < k->channels->n; c++)
-			if (root_of(k, k->channels->from[c]) != root_of(k, k->channels->to[c]))
-				join_trunk(k, c, give_up);
-	for (uint32_t sw = 0; k->trunk && sw < k->graph->n; sw++)
-		good &= root_of(k, sw) == root_of(k, part[sw]);
-	return good;
 }
 
 /* ---- paths ---- */
 
-/* Lists the steps from a switch that sends by a channel; the rest of the path is known. */
+/* Lists the path of a switch that sends by a channel; the rest of it is known. */
 static void list_path(struct keeper *k, uint32_t c)
 {
-	struct acyclic_step step = {.from = c};
-
-	g_array_set_size(k->steps, 0);
-	for (uint32_t sw = k->channels->to[c]; sw != k->home; sw = k->channels->to[step.to]) {
-		step.to = route_columns_get(&k->columns, sw, k->lid);
-		g_array_append_val(k->steps, step);
-		step.from = step.to;
+	g_array_set_size(k->path, 0);
+	g_array_append_val(k->path, c);
+	while (k->channels->to[c] != k->home) {
+		c = route_columns_get(&k->columns, k->channels->to[c], k->lid);
+		g_array_append_val(k->path, c);
 	}
 }
 
 static bool join_by(struct keeper *k, uint32_t sw, uint32_t c)
 {
-	guint taken = k->taken->len;
+	struct keeper_mark mark = keeper_mark(k);
 
 	list_path(k, c);
-	if (!add_steps(k, lanes_from(k, sw))) {
-		take_back(k, taken);
+	if (!keeper_add_path(k, keeper_sls_from(k, sw))) {
+		keeper_take_back(k, mark);
 		return false;
 	}
 	route_columns_put(&k->columns, sw, k->lid, c);
@@ -517,7 +241,7 @@ struct search {
 	unsigned int limit; /* hops */
 	unsigned int visits;
 	uint32_t path[ROUTE_HOPS_MAX + 1]; /* channels */
-	uint16_t lanes;
+	uint16_t sls;
 	uint8_t *column, *before; /* the entries that are tried, and those before */
 	uint16_t *far;		  /* before */
 };
@@ -544,7 +268,7 @@ static bool is_accepted(struct search *search)
 		if (sw == k->home || k->far[sw] == FAR || !passes_changed(search, sw))
 			continue;
 		list_path(k, route_columns_get(&k->columns, sw, k->lid));
-		if (!add_steps(k, lanes_from(k, sw)))
+		if (!keeper_add_path(k, keeper_sls_from(k, sw)))
 			return false;
 	}
 	return true;
@@ -553,7 +277,7 @@ static bool is_accepted(struct search *search)
 static bool try_path(struct search *search, unsigned int n)
 {
 	struct keeper *k = search->k;
-	guint taken = k->taken->len;
+	struct keeper_mark mark = keeper_mark(k);
 
 	count_uses(k, -1);
 	for (unsigned int i = 0; i < n; i++)
@@ -563,7 +287,7 @@ static bool try_path(struct search *search, unsigned int n)
 		count_uses(k, 1);
 		return true;
 	}
-	take_back(k, taken);
+	keeper_take_back(k, mark);
 	memcpy(search->column, search->before, k->graph->n);
 	memcpy(k->far, search->far, k->graph->n * sizeof(*k->far));
 	count_uses(k, 1);
@@ -576,16 +300,6 @@ static bool is_on_path(const struct search *search, unsigned int n, uint32_t sw)
 		if (search->k->channels->from[search->path[i]] == sw)
 			return true;
 	return false;
-}
-
-static bool step_is_free(const struct search *search, uint32_t from, uint32_t to)
-{
-	struct acyclic_step step = {from, to};
-
-	for (uint16_t bits = search->lanes; bits; bits &= bits - 1)
-		if (acyclic_lacks(search->k->lane[__builtin_ctz(bits)], &step, 1) == UINT32_MAX)
-			return false;
-	return true;
 }
 
 /* Depth first, from a switch that is reached by n channels. */
@@ -602,7 +316,7 @@ static bool search_from(struct search *search, uint32_t sw, unsigned int n)
 			return false;
 		if (left == ROUTE_FAR || n + 1 + left > search->limit ||
 		    is_on_path(search, n, to) ||
-		    (n && !step_is_free(search, search->path[n - 1], c)))
+		    (n && !keeper_may_step(k, search->path[n - 1], c, search->sls)))
 			continue;
 		search->path[n] = c;
 		if (to == k->home ? try_path(search, n + 1) : search_from(search, to, n + 1))
@@ -620,7 +334,7 @@ static bool make_way(struct keeper *k, uint32_t sw)
 	unsigned int least = k->hops[(size_t)sw * n + k->home];
 	struct search search = {
 		.k = k,
-		.lanes = lanes_from(k, sw),
+		.sls = keeper_sls_from(k, sw),
 		.column = route_column(&k->columns, k->lid),
 		.before = before,
 		.far = far,
@@ -701,7 +415,7 @@ static bool add_column(struct keeper *k)
 		if (c == FABRIC_NONE)
 			continue;
 		list_path(k, c);
-		if (!add_steps(k, lanes_from(k, sw)))
+		if (!keeper_add_path(k, keeper_sls_from(k, sw)))
 			return false;
 	}
 	return true;
@@ -712,8 +426,7 @@ static bool return_to(struct keeper *k, struct keeper_base *base)
 {
 	uint8_t *column = route_column(&k->columns, k->lid);
 	uint32_t n = k->graph->n;
-
-	guint taken = k->taken->len;
+	struct keeper_mark mark = keeper_mark(k);
 
 	memcpy(base->steps, column, n);
 	count_uses(k, -1);
@@ -727,7 +440,7 @@ static bool return_to(struct keeper *k, struct keeper_base *base)
 	measure(k);
 	if (!memcmp(base->steps, column, n) || !is_whole(k) || !add_column(k)) {
 		memcpy(column, base->steps, n);
-		take_back(k, taken);
+		keeper_take_back(k, mark);
 	}
 	count_uses(k, 1);
 	measure(k);
@@ -736,52 +449,59 @@ static bool return_to(struct keeper *k, struct keeper_base *base)
 
 /* ---- pairs that had no SL ---- */
 
-static void list_lids(struct keeper *k, uint32_t from, uint32_t to)
+/* Adds the paths from a switch to all LIDs of another, as far as entries lead. */
+static bool add_paths_to(struct keeper *k, uint32_t from, uint32_t to, uint16_t sls)
 {
 	unsigned int n = layered_n_lids_from(k->graph, from, to);
+	bool good = true;
 
-	for (unsigned int i = 0; i < n; i++) {
-		struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
+	for (unsigned int i = 0; good && i < n; i++) {
+		uint32_t sw = from;
 
 		turn_to(k, (struct keeper_column){to, i});
-		for (uint32_t sw = from; sw != to; sw = k->channels->to[step.to]) {
-			step.to = route_columns_get(&k->columns, sw, k->lid);
-			if (step.to == FABRIC_NONE)
+		g_array_set_size(k->path, 0);
+		while (sw != to) {
+			uint32_t c = route_columns_get(&k->columns, sw, k->lid);
+
+			if (c == FABRIC_NONE)
 				break;
-			if (step.from != FABRIC_NONE)
-				g_array_append_val(k->steps, step);
-			step.from = step.to;
+			g_array_append_val(k->path, c);
+			sw = k->channels->to[c];
 		}
+		good = keeper_add_path(k, sls);
 	}
+	return good;
 }
 
-/* Gives two switches a lane; false if it cannot take their paths, which are listed. */
-static bool try_lane(struct keeper *k, uint32_t a, uint32_t b, unsigned int vl)
+/* Gives two switches an SL; false if its lanes cannot take their paths. */
+static bool try_sl(struct keeper *k, uint32_t a, uint32_t b, unsigned int sl)
 {
-	struct route_lanes *lanes = k->lanes;
-	uint8_t of_sm = lanes->vl[lanes->sm_sl];
+	const struct route_lanes *lanes = k->lanes;
 	bool with_sm = a == k->graph->sm_switch || b == k->graph->sm_switch;
+	struct keeper_mark mark = keeper_mark(k);
+	uint16_t sls = keeper_sls_of(k, sl);
 
-	if (vl < lanes->first || (with_sm && vl != of_sm && of_sm >= lanes->first) ||
-	    !k->lane[vl] || !add_steps(k, 1u << vl))
+	if (!(keeper_sls_of_pairs(k) >> sl & 1) || sl < lanes->first ||
+	    (with_sm && !lanes->sm_by_path && sl != lanes->sm_sl && lanes->sm_sl >= lanes->first))
 		return false;
-	route_lanes_put(lanes, a, b, vl);
-	return true;
+	if (add_paths_to(k, a, b, sls) && add_paths_to(k, b, a, sls)) {
+		route_lanes_put(k->lanes, a, b, sl);
+		return true;
+	}
+	keeper_take_back(k, mark);
+	return false;
 }
 
-/* The lane that they had in the base, or the first that can take their paths. */
+/* The SL that they had in the base, or the first that can take their paths. */
 static bool place(struct keeper *k, const struct keeper_base *base, uint32_t a, uint32_t b)
 {
 	const struct route_kept kept = {base->routing, base->row};
 	uint8_t before = base->routing ? route_kept_sl(&kept, a, b) : ROUTE_NO_SL;
 
-	g_array_set_size(k->steps, 0);
-	list_lids(k, a, b);
-	list_lids(k, b, a);
-	if (before < ROUTE_SLS && try_lane(k, a, b, before))
+	if (before < ROUTE_SLS && try_sl(k, a, b, before))
 		return true;
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		if (try_lane(k, a, b, vl))
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		if (try_sl(k, a, b, sl))
 			return true;
 	return false;
 }
@@ -817,41 +537,26 @@ static bool place_new(struct keeper *k, const struct keeper_base *base)
 /* Starts with the old tables as far as cables are left; false if they already have a loop. */
 static bool take_old(struct keeper *k)
 {
+	g_autofree uint16_t *sls = g_new(uint16_t, k->graph->n + 1);
 	g_autofree uint16_t *passed = g_new(uint16_t, k->graph->n + 1);
-	uint16_t trunk, lanes;
-	bool good = true;
 
 	route_columns_init(&k->columns, k->channels, k->graph->n, k->fabric->max_lid);
 	memset(k->uses, 0, k->channels->n * sizeof(*k->uses));
-	k->lanes = copy_lanes(k);
-	lanes = lanes_in_use(k);
-	trunk = lanes_of_trunk(k);
-	if (lanes >> k->vls)
+	if (!keeper_take_lanes(k))
 		return false;
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		if (lanes >> vl & 1)
-			k->lane[vl] = acyclic_new(k->channels);
 	for (uint32_t i = 0; i < k->n_todo; i++) {
 		turn_to(k, k->todo[i]);
-		take_old_column(k, passed);
+		take_old_column(k, sls, passed);
 	}
-	take_old_trunk(k);
-	for (; lanes; lanes &= lanes - 1) {
-		unsigned int vl = __builtin_ctz(lanes);
-
-		if (k->trunk && trunk >> vl & 1)
-			note_trunk(k, k->lane[vl]);
-		good &= acyclic_sort(k->lane[vl]);
-	}
-	return good;
+	keeper_take_trunk(k);
+	keeper_note_trunk(k);
+	return acyclic_sort(k->waits);
 }
 
 static void drop_all(struct keeper *k)
 {
-	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
-		g_clear_pointer(&k->lane[vl], acyclic_free);
+	keeper_drop_lanes(k);
 	route_columns_clear(&k->columns);
-	g_clear_pointer(&k->lanes, route_lanes_free);
 	g_clear_pointer(&k->trunk, g_free);
 	g_clear_pointer(&k->parent, g_free);
 }
@@ -932,12 +637,12 @@ static bool keep(struct keeper *k)
 	bool good = false;
 
 	if (routing) {
-		base.row = route_places(k->fabric, routing->fabric);
+		base.row = k->base_row = route_places(k->fabric, routing->fabric);
 		base.steps = g_malloc(k->graph->n + 1);
 	}
 	for (unsigned int i = 0; i < TRIES && !good; i++) {
 		drop_all(k);
-		if (route_is_cancelled(k->input->watch) || !take_old(k) || !mend_trunk(k))
+		if (route_is_cancelled(k->input->watch) || !take_old(k) || !keeper_mend_trunk(k))
 			break;
 		good = mend_all(k, &base) && place_new(k, &base);
 	}
@@ -966,7 +671,8 @@ static bool init(struct keeper *k)
 	k->vls = route_data_vls(k->fabric, input);
 	k->uses = g_new0(uint32_t, k->channels->n + 1);
 	k->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	k->taken = g_array_new(FALSE, FALSE, sizeof(struct keeper_step));
+	k->path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	k->taken = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	k->far = g_new(uint16_t, n + 1);
 	k->order = g_new(uint32_t, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++)
@@ -984,6 +690,7 @@ static void clear(struct keeper *k)
 	drop_all(k);
 	route_channels_free(k->channels);
 	route_plan_clear(&k->plan);
+	g_array_unref(k->path);
 	g_array_unref(k->steps);
 	g_array_unref(k->taken);
 	g_free(k->todo);
@@ -1004,7 +711,7 @@ static struct routing *make(struct keeper *k)
 	if (k->n_longer)
 		routing->promises &= ~ROUTE_SHORTEST;
 	routing->max_hops = route_most_hops(&k->plan.order, k->hops);
-	routing->lanes = g_steal_pointer(&k->lanes);
+	keeper_put_lanes(k, routing);
 	routing->trunk = g_steal_pointer(&k->parent);
 	routing->layered.n_channels = k->channels->n;
 	if (!routing_is_held(k->old))
@@ -1027,7 +734,13 @@ static struct routing *make(struct keeper *k)
 struct routing *routing_keep_sls(const struct route_engine *engine, const struct fabric *fabric,
 				 const struct route_input *input, const struct routing *old)
 {
-	struct keeper k = {.engine = engine, .fabric = fabric, .input = input, .old = old};
+	struct keeper k = {
+		.engine = engine,
+		.fabric = fabric,
+		.input = input,
+		.old = old,
+		.has_turns = routing_has_turns(old),
+	};
 	struct routing *routing = NULL;
 
 	if (init(&k) && keep(&k))

@@ -105,8 +105,9 @@ struct routing *routing_keep_layers(const struct route_engine *engine, const str
 				    GError **error);
 
 /*
- * A repair of a layered routing in which every two switches keep their SL, and old and new paths
- * together close no loop on any lane; paths may be longer for that. NULL if it cannot be had.
+ * A repair of a layered routing in which every two switches keep their SL, and every turn that old
+ * paths take keeps its lane, and old and new paths together close no loop on any lane; paths may be
+ * longer for that. NULL if it cannot be had.
  */
 struct routing *routing_keep_sls(const struct route_engine *engine, const struct fabric *fabric,
 				 const struct route_input *input, const struct routing *old);
