@@ -258,6 +258,7 @@ struct route_engine {
 	bool preferences; /* route_by_hops() follows those of the input among best paths */
 	bool ties;	  /* it follows those of the input */
 	bool legal_first; /* route() takes up/down paths where these are the shortest (layered.h) */
+	bool repairs; /* where compute() fails, its old tables are repaired on their lanes */
 	bool trunk; /* route() is first asked for tables with room for multicast trees (trunk.c) */
 	struct routing *(*compute)(const struct route_engine *engine, const struct fabric *fabric,
 				   const struct route_input *input, GError **error);

@@ -20,6 +20,10 @@
  * later dimension just before it; the turn back, which dimension order does not have, leads to VL
  * bit 1 for one hop. SL bit 3 and VL bit 2 tell two levels of QoS apart.
  *
+ * Where more is broken, some switches have no such path to others. Then old tables are repaired by
+ * whatever paths close no loop with the old ones, on the same SLs (renew/keep_sls.c), until the
+ * rules above have paths for all again.
+ *
  * Multicast follows a tree that is the rings cut at the dateline, or where they are broken: a row
  * in x, from there columns in y, from there in z.
  */
@@ -684,5 +688,6 @@ const struct route_engine route_engine_torus_2qos = {
 	.name = "torus-2QoS",
 	.summary = "dimension order in a torus or mesh of torus_config, two QoS levels",
 	.promises = ROUTE_DEADLOCK_FREE,
+	.repairs = true,
 	.compute = torus_2qos_compute,
 };

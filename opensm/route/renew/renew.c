@@ -6,6 +6,7 @@
  *	a few losses			a repair (repair.c), by the same order of switches
  *	more, or an uneven repair	a full computation, and good old entries put back (sticky.c)
  *	a layered engine		a computation that keeps good old parts (keep_layers.c)
+ *	a torus too broken for rules	a repair on the old lanes (keep_sls.c)
  *
  * What is kept may cost balance. So each way compares the load of the busiest cable with that of
  * tables computed from scratch.
@@ -15,8 +16,10 @@
 #include <string.h>
 
 #include "route/graph/flows.h"
+#include "route/graph/watch.h"
 #include "route/value/base.h"
 #include "route/value/fingerprint.h"
+#include "route/value/lanes.h"
 
 /* The load of the busiest cable. */
 static uint64_t peak_of(const struct routing *routing, unsigned int threads)
@@ -43,6 +46,30 @@ static bool make_even(struct routing *repaired, const struct routing *anew, unsi
 }
 
 /*
+ * Computes by the rules of the engine. Where these have no routes for what is left of a network, its
+ * old ones may be repaired.
+ */
+static struct routing *compute(const struct route_engine *engine, const struct fabric *fabric,
+			       const struct route_input *input, const struct routing *old,
+			       GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	struct routing *routing = route_compute(engine, fabric, input, &why);
+
+	if (!routing && engine->repairs && old && routing_has_turns(old) && !input->ties &&
+	    !route_is_cancelled(input->watch))
+		routing = routing_keep_sls(engine, fabric, input, old);
+	if (!routing)
+		g_propagate_error(error, g_steal_pointer(&why));
+	else if (why)
+		routing_note(routing,
+			     "its rules have no routes for what is left (%s): the old ones are "
+			     "repaired",
+			     why->message);
+	return routing;
+}
+
+/*
  * Follows an old routing of the same engine, or computes in full if that is NULL. A repair that may
  * be uneven stays if it is nearly as even as a full computation, or if that is not possible.
  */
@@ -59,7 +86,8 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 		return repaired;
 	routing = engine->route && same_input && !repaired
 			  ? routing_keep_layers(engine, fabric, input, old, error)
-			  : route_compute(engine, fabric, input, repaired ? NULL : error);
+			  : compute(engine, fabric, input, same_input ? old : NULL,
+				    repaired ? NULL : error);
 	if (repaired && (!routing || !routing->repair_state ||
 			 make_even(repaired, routing, input->threads))) {
 		routing_unref(routing);
