@@ -42,7 +42,8 @@ static struct measure measure(const struct fabric *fabric, const struct routing 
 				uint8_t num = routing_port(routing, sw, lid);
 				uint32_t port = fabric_switch_port(fabric, sw, num);
 
-				sum.busiest = MAX(sum.busiest, ++load[port]);
+				load[port]++;
+				sum.busiest = MAX(sum.busiest, load[port]);
 				sum.hops++;
 				sw = checker_next_switch(fabric, sw, num);
 			}
@@ -146,6 +147,34 @@ START_TEST(test_lanes)
 		before = hops;
 		routing_unref(nue);
 	}
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* ---- and takes load off the busiest cable ---- */
+
+static const char *const dimensions[] = {"torus:8x8x8:1", "torus:6x6x6:1", "torus:10x10:2"};
+
+/* What a lane carries above the load of dor: two lanes leave at most 5/8 of it, four 3/8. */
+START_TEST(test_busiest)
+{
+	struct fabric *fabric = make_fabric(dimensions[_i], 0);
+	const struct route_input input = {.threads = 1};
+	struct routing *dor = route_compute(route_find("dor"), fabric, &input, NULL);
+	uint64_t least = measure(fabric, dor).busiest, one = 0;
+	const uint64_t left[] = {[1] = 8, [2] = 5, [4] = 3};
+
+	for (uint8_t vls = 1; vls <= 4; vls *= 2) {
+		struct routing *nue = route("nue", fabric, vls);
+		uint64_t most = measure(fabric, nue).busiest;
+
+		one = vls == 1 ? most : one;
+		ck_assert_msg(most <= least + (one - least) * left[vls] / 8,
+			      "%s, %u lanes: %" PRIu64 "; one: %" PRIu64 ", dor: %" PRIu64,
+			      dimensions[_i], vls, most, one, least);
+		routing_unref(nue);
+	}
+	routing_unref(dor);
 	fabric_unref(fabric);
 }
 END_TEST
@@ -255,6 +284,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, test_not_worse, 0, G_N_ELEMENTS(nets));
 	tcase_add_test(tcase, test_tree);
 	tcase_add_loop_test(tcase, test_lanes, 0, G_N_ELEMENTS(few_lanes));
+	tcase_add_loop_test(tcase, test_busiest, 0, G_N_ELEMENTS(dimensions));
 	tcase_add_loop_test(tcase, test_one_cable, 0, G_N_ELEMENTS(kept));
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);

@@ -13,9 +13,14 @@
  * both directions: a lane of a destination would have to take the paths from there, too, so each
  * lane would have nearly all paths.
  *
+ * But paths of many lanes meet in the tables of one destination, so a switch may find no way that
+ * fits its lane. Then the pair moves to a lane that takes both this path and those it has already;
+ * if there is none, to one that takes this path alone, and those back are built again in the next
+ * pass over all destinations.
+ *
  * All lanes have the trunk (trunk.c), so escape paths over it are always free. A switch that cannot
- * join takes its escape path, as do all switches on that path, and the others join again around
- * these.
+ * join at all takes its escape path, as do all switches on that path, and the others join again
+ * around these. In the last pass, it takes its earlier path instead.
  */
 #include "route/layers/grow.h"
 
@@ -29,7 +34,7 @@
 #define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
 #define BUCKETS 4096 /* a power of two, more than any two costs in the buckets differ by */
-#define WORTH 4 /* paths on several lanes may load the busiest channel more by one part in this */
+#define PASSES 3     /* over all destinations, for paths that have to be built again */
 #define WORK_MAX (UINT64_C(1) << 25) /* channels to examine, beyond which LIDs share paths */
 
 /* LIDs of a switch that have the same paths: by layered_lid(), from first on and below end. */
@@ -37,22 +42,32 @@ struct lids {
 	uint32_t dest, first, end;
 };
 
+/* What is tried for a path that its lane cannot take; each includes those before it. */
+enum freedom {
+	LANE_STAYS,
+	LANE_MOVES,    /* the pair moves to another lane with all of its paths */
+	PATH_BACK_OUT, /* or without those back, which are left out again */
+};
+
 struct growth {
 	struct layered *layered;
 	struct route_lanes *lanes; /* SLs of pairs so far: the numbers of their lanes */
 	struct acyclic *lane[ROUTE_SLS];
 	unsigned int n_lanes;
-	bool *left_out;	    /* [from * n + to]: the path in the tables is in no lane */
+	bool *left_out;	    /* [to * n + from]: the path in the tables is in no lane */
 	bool *bad;	    /* [switch]: its path to the current destination is to be replaced */
 	uint64_t *load;	    /* [channel] */
 	uint64_t limit;	    /* what a channel may carry */
 	uint64_t sum;	    /* of all loads */
 	uint16_t *hop_cost; /* [channel] */
-	bool *escapes;	    /* [switch]: is reached by escape paths */
-	struct acyclic_step *steps; /* of a path */
-	uint8_t hops;		    /* of the pairs that get lanes */
+	bool *escapes, *had_escapes; /* [switch]: is reached by escape paths; was */
+	struct acyclic_step *steps; /* of a path, or of all paths of a pair */
+	uint32_t n_steps, room;
+	enum freedom freedom, least, most; /* the current one, and limits */
+	uint8_t hops;			   /* of the pairs that get lanes */
 	/* Paths to the current destination: */
 	uint32_t dest;
+	const struct lids *lids;    /* LIDs there that get the same paths */
 	uint32_t *joined, n_joined; /* switches in the order in which they joined */
 	uint32_t *chosen;	    /* [switch]: channel towards it; FABRIC_NONE: none */
 	uint16_t *far;		    /* [switch]: hops to it */
@@ -112,29 +127,109 @@ static bool add_steps(struct growth *growth, uint32_t a, uint32_t b,
 	return true;
 }
 
+/* The path from one switch to another: whether it is in no lane. */
+static bool *left_out(const struct growth *growth, uint32_t from, uint32_t to)
+{
+	return &growth->left_out[(size_t)to * growth->layered->graph->n + from];
+}
+
+static bool is_of_sm(const struct growth *growth, uint32_t a, uint32_t b)
+{
+	uint32_t sm = growth->layered->graph->sm_switch;
+
+	return a == sm || b == sm;
+}
+
+static void list_step(struct growth *growth, uint32_t from, uint32_t to)
+{
+	if (growth->n_steps == growth->room) {
+		growth->room *= 2;
+		growth->steps = g_renew(struct acyclic_step, growth->steps, growth->room);
+	}
+	growth->steps[growth->n_steps++] = (struct acyclic_step){from, to};
+}
+
 /*
- * Adds the path that begins with a channel to the lane of its pair. From the first switch that has
- * the same lane on, all steps are there.
+ * Lists the steps of the path that begins with a channel; or, for a lane, only up to the first
+ * switch whose path is in that lane.
  */
+static void list_path(struct growth *growth, uint32_t channel, uint8_t sl)
+{
+	const uint32_t *to = growth->layered->channels->to;
+	uint32_t next;
+
+	growth->n_steps = 0;
+	for (; (next = growth->chosen[to[channel]]) != FABRIC_NONE; channel = next) {
+		list_step(growth, channel, next);
+		if (sl != ROUTE_NO_SL && is_pair(growth, to[channel], growth->dest) &&
+		    route_lanes_sl(growth->lanes, to[channel], growth->dest) == sl)
+			break;
+	}
+}
+
+/* Lists the steps between two switches, in this order, of the paths that are in their lane. */
+static void list_others(struct growth *growth, uint32_t from, uint32_t to)
+{
+	const struct layered *layered = growth->layered;
+	const struct lids *now = growth->lids;
+
+	for (uint32_t i = 0; i < layered_n_lids(layered->graph, to); i++) {
+		bool done = now->dest == to && i < now->end;
+		uint32_t last = FABRIC_NONE;
+
+		if (done ? i >= now->first : *left_out(growth, from, to))
+			continue;
+		layered_each_hop(layered, from, to, layered_lid(layered->graph, to, i), sw, channel)
+		{
+			if (last != FABRIC_NONE)
+				list_step(growth, last, channel);
+			last = channel;
+		}
+	}
+}
+
+static bool may_fit_any(const struct growth *growth)
+{
+	for (unsigned int i = 0; i < growth->n_lanes; i++)
+		if (acyclic_lacks(growth->lane[i], growth->steps, growth->n_steps) != UINT32_MAX)
+			return true;
+	return false;
+}
+
+/* Moves a pair to a lane that takes the path which begins with a channel; false if none does. */
+static bool move_pair(struct growth *growth, uint32_t channel)
+{
+	uint32_t sw = growth->layered->channels->from[channel], dest = growth->dest;
+	uint8_t sl;
+
+	if (growth->freedom == LANE_STAYS || growth->n_lanes < 2 || is_of_sm(growth, sw, dest))
+		return false;
+	list_path(growth, channel, ROUTE_NO_SL);
+	if (!may_fit_any(growth))
+		return false;
+	list_others(growth, sw, dest);
+	if (growth->freedom < PATH_BACK_OUT)
+		list_others(growth, dest, sw);
+	sl = add_to_any(growth, growth->steps, growth->n_steps);
+	if (sl == ROUTE_NO_SL)
+		return false;
+	route_lanes_put(growth->lanes, sw, dest, sl);
+	if (growth->freedom == PATH_BACK_OUT)
+		*left_out(growth, dest, sw) = true;
+	return true;
+}
+
+/* Adds the path that begins with a channel to the lane of its pair. */
 static bool add_path(struct growth *growth, uint32_t channel)
 {
-	const struct route_channels *channels = growth->layered->channels;
-	uint32_t sw = channels->from[channel], dest = growth->dest, to, next, n = 0;
+	uint32_t sw = growth->layered->channels->from[channel], dest = growth->dest;
 	uint8_t sl = route_lanes_sl(growth->lanes, sw, dest);
 
 	if (!is_pair(growth, sw, dest))
 		return true;
-	for (;; channel = next) {
-		to = channels->to[channel];
-		next = growth->chosen[to];
-		if (next == FABRIC_NONE)
-			break;
-		growth->steps[n++] = (struct acyclic_step){channel, next};
-		if (sl != ROUTE_NO_SL && is_pair(growth, to, dest) &&
-		    route_lanes_sl(growth->lanes, to, dest) == sl)
-			break;
-	}
-	return add_steps(growth, sw, dest, growth->steps, n);
+	list_path(growth, channel, sl);
+	return add_steps(growth, sw, dest, growth->steps, growth->n_steps) ||
+	       (sl != ROUTE_NO_SL && move_pair(growth, channel));
 }
 
 /* ---- switches that join ---- */
@@ -263,7 +358,22 @@ static void join_others(struct growth *growth)
 	}
 }
 
-/* ---- by escape paths ---- */
+/* ---- by escape paths, or earlier ones ---- */
+
+static uint16_t lid_of(const struct growth *growth, const struct lids *lids, uint32_t i)
+{
+	return layered_lid(growth->layered->graph, lids->dest, i);
+}
+
+/* Gives the paths in the tables to the first of the current LIDs. */
+static void give_earlier(struct growth *growth)
+{
+	const struct route_columns *columns = &growth->layered->way->columns;
+	uint16_t lid = lid_of(growth, growth->lids, growth->lids->first);
+
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		growth->given[sw] = route_columns_get(columns, sw, lid);
+}
 
 /* Up the trunk, except for the switches above the destination. */
 static void give_escapes(struct growth *growth)
@@ -271,6 +381,7 @@ static void give_escapes(struct growth *growth)
 	const struct route_channels *channels = growth->layered->channels;
 	const uint8_t *trunk = growth->layered->way->routing->trunk;
 
+	growth->escapes[growth->dest] = true;
 	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
 		growth->given[sw] = route_channel(channels, sw, trunk[sw]);
 	for (uint32_t sw = growth->dest, c; trunk[sw]; sw = channels->to[c]) {
@@ -279,23 +390,53 @@ static void give_escapes(struct growth *growth)
 	}
 }
 
-/* Builds the missing paths. */
-static void grow_missing(struct growth *growth)
+static void join_freely(struct growth *growth)
+{
+	for (growth->freedom = growth->least;; growth->freedom++) {
+		join_others(growth);
+		if (growth->freedom == growth->most)
+			break;
+	}
+	growth->freedom = growth->least;
+}
+
+enum missing { NONE_MISSING, SOME_MISSING, STILL_MISSING };
+
+/* Excludes the switches that are missing. */
+static enum missing exclude_missing(struct growth *growth)
+{
+	enum missing missing = NONE_MISSING;
+
+	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
+		if (is_missing(growth, sw)) {
+			missing = MAX(missing, growth->excluded[sw] ? STILL_MISSING : SOME_MISSING);
+			growth->excluded[sw] = true;
+		}
+	return missing;
+}
+
+/*
+ * Builds the missing paths. Switches that cannot join take their earlier path, if that may be used
+ * and all of these fit, else their escape path. True if some took their earlier path.
+ */
+static bool grow_missing(struct growth *growth, bool may_use_earlier)
 {
 	uint32_t n = growth->layered->graph->n;
+	bool earlier = false;
 
 	memset(growth->excluded, 0, n * sizeof(*growth->excluded));
 	for (;;) {
-		bool any = false;
+		enum missing missing;
 
-		join_others(growth);
-		for (uint32_t sw = 0; sw < n; sw++)
-			if (is_missing(growth, sw))
-				growth->excluded[sw] = any = true;
-		if (!any)
-			return;
-		growth->escapes[growth->dest] = true;
-		give_escapes(growth);
+		join_freely(growth);
+		missing = exclude_missing(growth);
+		if (missing == NONE_MISSING)
+			return earlier;
+		earlier = may_use_earlier &= missing != STILL_MISSING;
+		if (earlier)
+			give_earlier(growth);
+		else
+			give_escapes(growth);
 		begin(growth, growth->dest);
 		for (uint32_t sw = 0; sw < n; sw++)
 			if (growth->excluded[sw])
@@ -348,20 +489,17 @@ static void count_flows(struct growth *growth, const struct lids *lids, bool add
 
 /* ---- columns: the paths to some LIDs ---- */
 
-static uint16_t lid_of(const struct growth *growth, const struct lids *lids, uint32_t i)
+static void turn_to(struct growth *growth, const struct lids *lids)
 {
-	return layered_lid(growth->layered->graph, lids->dest, i);
+	growth->lids = lids;
+	begin(growth, lids->dest);
 }
 
-/* Gives the paths in the tables to the first of some LIDs, and turns to these. */
+/* Turns to some LIDs, and gives the paths in the tables. */
 static void give_column(struct growth *growth, const struct lids *lids)
 {
-	const struct route_columns *columns = &growth->layered->way->columns;
-	uint16_t lid = lid_of(growth, lids, lids->first);
-
-	begin(growth, lids->dest);
-	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
-		growth->given[sw] = route_columns_get(columns, sw, lid);
+	turn_to(growth, lids);
+	give_earlier(growth);
 }
 
 /* Fills the tables from the current paths, and adds their load. */
@@ -397,7 +535,7 @@ static void each_run(struct growth *growth, struct lids all, lids_fn *call)
 }
 
 /* Consecutive destinations are far apart: near ones would take the same steps. */
-static void each_column(struct growth *growth, lids_fn *call)
+static void each_switch(struct growth *growth, void (*call)(struct growth *, struct lids all))
 {
 	const struct route_graph *graph = growth->layered->graph;
 	uint32_t n = graph->n, stride = route_stride(n);
@@ -406,7 +544,7 @@ static void each_column(struct growth *growth, lids_fn *call)
 	for (uint32_t i = 0; i < n && route_watch_step(graph->watch); i++) {
 		uint32_t dest = (uint64_t)i * stride % n;
 
-		each_run(growth, (struct lids){dest, 0, layered_n_lids(graph, dest)}, call);
+		call(growth, (struct lids){dest, 0, layered_n_lids(graph, dest)});
 	}
 }
 
@@ -417,6 +555,17 @@ static void subtract(struct growth *growth, const struct lids *lids)
 	give_column(growth, lids);
 	join_all_given(growth, false);
 	count_flows(growth, lids, false);
+}
+
+/* Routes some LIDs of a switch again. */
+static void balance_lids(struct growth *growth, const struct lids *lids)
+{
+	each_run(growth, *lids, subtract);
+	set_costs(growth);
+	turn_to(growth, lids);
+	if (grow_missing(growth, true))
+		growth->escapes[lids->dest] |= growth->had_escapes[lids->dest];
+	put_column(growth, lids);
 }
 
 /* Routes each LID again; if that takes much work, some LIDs of a switch together. */
@@ -431,6 +580,7 @@ static void balance(struct growth *growth)
 		most = MAX(most, route_n_hosts(graph, sw));
 	most = CLAMP(WORK_MAX / work, 1, most);
 	layered->way->routing->max_hops = 0;
+	memcpy(growth->had_escapes, growth->escapes, n * sizeof(*growth->escapes));
 	memset(growth->escapes, 0, n * sizeof(*growth->escapes));
 	route_watch_begin(graph->watch, "paths by load", (uint64_t)most * n);
 	for (uint32_t turn = 0; turn < most; turn++)
@@ -441,13 +591,8 @@ static void balance(struct growth *growth)
 			struct lids lids = {dest, n_lids * turn / n_turns,
 					    n_lids * (turn + 1) / n_turns};
 
-			if (turn >= n_turns || lids.first == lids.end)
-				continue;
-			each_run(growth, lids, subtract);
-			set_costs(growth);
-			begin(growth, dest);
-			grow_missing(growth);
-			put_column(growth, &lids);
+			if (turn < n_turns && lids.first < lids.end)
+				balance_lids(growth, &lids);
 		}
 }
 
@@ -456,19 +601,11 @@ static void balance(struct growth *growth)
 static bool assign_pair(void *arg, const struct layered_pair *pair)
 {
 	struct growth *growth = arg;
-	const struct route_graph *graph = growth->layered->graph;
 	bool fits = add_steps(growth, pair->a, pair->b, pair->steps, pair->n);
 
-	growth->left_out[(size_t)pair->a * graph->n + pair->b] = !fits;
-	growth->left_out[(size_t)pair->b * graph->n + pair->a] = !fits;
+	*left_out(growth, pair->a, pair->b) = !fits;
+	*left_out(growth, pair->b, pair->a) = !fits;
 	return true;
-}
-
-static bool is_of_sm(const struct growth *growth, uint32_t a, uint32_t b)
-{
-	uint32_t sm = growth->layered->graph->sm_switch;
-
-	return a == sm || b == sm;
 }
 
 /* Pairs of the SM, or those whose switches are a number of hops apart. */
@@ -508,6 +645,11 @@ static void load_column(struct growth *growth, const struct lids *lids)
 	count_flows(growth, lids, true);
 }
 
+static void load_switch(struct growth *growth, struct lids all)
+{
+	each_run(growth, all, load_column);
+}
+
 /* Finds the switches whose paths to some LIDs are in no lane, or begin on too busy a channel. */
 static bool find_bad(struct growth *growth, uint32_t dest)
 {
@@ -517,7 +659,7 @@ static bool find_bad(struct growth *growth, uint32_t dest)
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint32_t c = growth->chosen[sw];
 
-		growth->bad[sw] = growth->left_out[(size_t)sw * n + dest] ||
+		growth->bad[sw] = *left_out(growth, sw, dest) ||
 				  (c != FABRIC_NONE && growth->load[c] > growth->limit);
 		any |= growth->bad[sw] || is_missing(growth, sw);
 	}
@@ -538,8 +680,33 @@ static void mend_column(struct growth *growth, const struct lids *lids)
 		if (growth->bad[sw])
 			growth->given[sw] = FABRIC_NONE;
 	join_all_given(growth, false);
-	grow_missing(growth);
+	grow_missing(growth, false);
 	put_column(growth, lids);
+}
+
+/* Whether paths to a switch may have to be built again. */
+static bool may_be_bad(const struct growth *growth, uint32_t dest)
+{
+	return growth->limit < UINT64_MAX ||
+	       memchr(left_out(growth, 0, dest), true, growth->layered->graph->n);
+}
+
+static void mend_switch(struct growth *growth, struct lids all)
+{
+	if (!may_be_bad(growth, all.dest))
+		return;
+	each_run(growth, all, mend_column);
+	memset(left_out(growth, 0, all.dest), false, growth->layered->graph->n);
+}
+
+/* In the last pass no path is left out again. */
+static void mend(struct growth *growth)
+{
+	for (unsigned int i = 1; i <= PASSES; i++) {
+		growth->most = i < PASSES && growth->n_lanes > 1 ? PATH_BACK_OUT : LANE_MOVES;
+		each_switch(growth, mend_switch);
+	}
+	growth->most = LANE_MOVES;
 }
 
 /* ---- kept tables ---- */
@@ -607,14 +774,19 @@ static void add_column(struct growth *growth, const struct lids *lids)
 	give_column(growth, lids);
 	join_all_given(growth, true);
 	for (uint32_t sw = 0; sw < n; sw++)
-		growth->left_out[(size_t)sw * n + lids->dest] |= is_missing(growth, sw);
+		*left_out(growth, sw, lids->dest) |= is_missing(growth, sw);
+}
+
+static void add_switch(struct growth *growth, struct lids all)
+{
+	each_run(growth, all, add_column);
 }
 
 /* ---- all ---- */
 
-static void init(struct growth *growth, struct layered *layered, unsigned int n_lanes)
+static void init(struct growth *growth, struct layered *layered)
 {
-	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
+	uint32_t n = layered->graph->n, n_channels = layered->channels->n, n_lanes = layered->vls;
 	uint32_t sm = layered->graph->sm_switch;
 
 	*growth = (struct growth){.layered = layered, .n_lanes = n_lanes, .limit = UINT64_MAX};
@@ -623,7 +795,10 @@ static void init(struct growth *growth, struct layered *layered, unsigned int n_
 	growth->load = g_new0(uint64_t, n_channels + 1);
 	growth->hop_cost = g_new(uint16_t, n_channels + 1);
 	growth->escapes = g_new0(bool, n + 1);
-	growth->steps = g_new(struct acyclic_step, n + 1);
+	growth->had_escapes = g_new(bool, n + 1);
+	growth->room = n + 1;
+	growth->steps = g_new(struct acyclic_step, growth->room);
+	growth->least = growth->freedom = growth->most = LANE_MOVES;
 	growth->joined = g_new(uint32_t, n + 1);
 	growth->chosen = g_new(uint32_t, n + 1);
 	growth->far = g_new(uint16_t, n + 1);
@@ -659,6 +834,7 @@ static void clear(struct growth *growth)
 	g_free(growth->load);
 	g_free(growth->hop_cost);
 	g_free(growth->escapes);
+	g_free(growth->had_escapes);
 	g_free(growth->steps);
 	g_free(growth->joined);
 	g_free(growth->chosen);
@@ -709,50 +885,15 @@ static void finish(struct growth *growth)
 	layered_put_lanes(layered, &growth->lanes, !most, 0);
 }
 
-static void grow_on(struct growth *growth, struct layered *layered, unsigned int n_lanes)
-{
-	init(growth, layered, n_lanes);
-	assign_pairs(growth);
-	each_column(growth, load_column);
-	each_column(growth, mend_column);
-	balance(growth);
-}
-
-/* Takes the tables that one lane makes of the given ones, if these load channels far less. */
-static void try_one_lane(struct growth *growth, uint8_t *start, uint16_t start_hops)
-{
-	struct layered *layered = growth->layered;
-	uint16_t *max_hops = &layered->way->routing->max_hops, hops = *max_hops;
-	uint8_t **steps = &layered->way->columns.steps, *many = *steps;
-	struct growth one;
-
-	*steps = start;
-	*max_hops = start_hops;
-	grow_on(&one, layered, 1);
-	if (busiest(growth) > busiest(&one) + busiest(&one) / WORTH) {
-		clear(growth);
-		g_free(many);
-		*growth = one;
-	} else {
-		clear(&one);
-		g_free(*steps);
-		*steps = many;
-		*max_hops = hops;
-	}
-}
-
-/* Several lanes make paths shorter; but escape paths, if some are needed, may load a channel. */
 void layered_grow(struct layered *layered)
 {
-	const struct route_columns *columns = &layered->way->columns;
-	uint16_t max_hops = layered->way->routing->max_hops;
-	size_t size = (size_t)columns->n * (layered->way->routing->top + 1);
-	g_autofree uint8_t *start = g_memdup2(columns->steps, size + 1);
 	struct growth growth;
 
-	grow_on(&growth, layered, layered->vls);
-	if (layered->vls > 1 && count_escapes(&growth))
-		try_one_lane(&growth, g_steal_pointer(&start), max_hops);
+	init(&growth, layered);
+	assign_pairs(&growth);
+	each_switch(&growth, load_switch);
+	mend(&growth);
+	balance(&growth);
 	finish(&growth);
 	clear(&growth);
 }
@@ -763,10 +904,9 @@ static void relieve(struct growth *growth)
 	const struct layered *layered = growth->layered;
 	uint64_t before = layered->kept[0].routing->layered.busiest;
 
-	memset(growth->left_out, false, (size_t)layered->graph->n * layered->graph->n);
 	growth->limit = before + before / RENEW_RELIEVED;
 	if (layered->relieve)
-		each_column(growth, mend_column);
+		each_switch(growth, mend_switch);
 }
 
 bool layered_grow_kept(struct layered *layered)
@@ -775,16 +915,17 @@ bool layered_grow_kept(struct layered *layered)
 	struct growth growth;
 	bool good;
 
-	init(&growth, layered, layered->vls);
+	init(&growth, layered);
+	growth.least = growth.freedom = LANE_STAYS;
 	keep_tables(&growth);
 	layered->way->routing->max_hops = 0;
-	each_column(&growth, load_column);
-	each_column(&growth, add_column);
+	each_switch(&growth, load_switch);
+	each_switch(&growth, add_switch);
 	for (size_t i = 0; i < all; i++)
 		missing += growth.left_out[i];
 	good = missing <= all / RENEW_REGROWN;
 	if (good) {
-		each_column(&growth, mend_column);
+		mend(&growth);
 		relieve(&growth);
 		finish(&growth);
 	}
