@@ -33,6 +33,7 @@
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
 #define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
+#define PARTS 64
 #define BUCKETS 4096 /* a power of two, more than any two costs in the buckets differ by */
 #define PASSES 3     /* over all destinations, for paths that have to be built again */
 #define WORK_MAX (UINT64_C(1) << 25) /* channels to examine, beyond which LIDs share paths */
@@ -60,6 +61,7 @@ struct growth {
 	uint64_t limit;	    /* what a channel may carry */
 	uint64_t sum;	    /* of all loads */
 	uint16_t *hop_cost; /* [channel] */
+	uint16_t part_cost[PARTS]; /* [16ths of 1.5 times the mean load] */
 	bool *escapes, *had_escapes; /* [switch]: is reached by escape paths; was */
 	struct acyclic_step *steps; /* of a path, or of all paths of a pair */
 	uint32_t n_steps, room;
@@ -162,7 +164,7 @@ static void list_path(struct growth *growth, uint32_t channel, uint8_t sl)
 	for (; (next = growth->chosen[to[channel]]) != FABRIC_NONE; channel = next) {
 		list_step(growth, channel, next);
 		if (sl != ROUTE_NO_SL && is_pair(growth, to[channel], growth->dest) &&
-		    route_lanes_sl(growth->lanes, to[channel], growth->dest) == sl)
+		    route_lanes_sl(growth->lanes, growth->dest, to[channel]) == sl)
 			break;
 	}
 }
@@ -223,7 +225,7 @@ static bool move_pair(struct growth *growth, uint32_t channel)
 static bool add_path(struct growth *growth, uint32_t channel)
 {
 	uint32_t sw = growth->layered->channels->from[channel], dest = growth->dest;
-	uint8_t sl = route_lanes_sl(growth->lanes, sw, dest);
+	uint8_t sl = route_lanes_sl(growth->lanes, dest, sw);
 
 	if (!is_pair(growth, sw, dest))
 		return true;
@@ -306,12 +308,12 @@ static bool is_new_step(const struct growth *growth, uint32_t channel)
 {
 	const struct route_channels *channels = growth->layered->channels;
 	uint32_t to = channels->to[channel], next = growth->chosen[to];
-	uint8_t sl = route_lanes_sl(growth->lanes, channels->from[channel], growth->dest);
+	uint8_t sl = route_lanes_sl(growth->lanes, growth->dest, channels->from[channel]);
 
 	if (next == FABRIC_NONE)
 		return false;
 	if (sl == ROUTE_NO_SL)
-		sl = route_lanes_sl(growth->lanes, to, growth->dest);
+		sl = route_lanes_sl(growth->lanes, growth->dest, to);
 	return sl == ROUTE_NO_SL ||
 	       !acyclic_has(growth->lane[sl], (struct acyclic_step){channel, next});
 }
@@ -452,11 +454,8 @@ static void set_costs(struct growth *growth)
 	uint32_t n = growth->layered->channels->n;
 	uint64_t scale = (UINT64_C(16) << 32) / (1 + growth->sum * 3 / (2 * MAX(n, 1)));
 
-	for (uint32_t c = 0; c < n; c++) {
-		uint32_t part = MIN(growth->load[c] * scale >> 32, 63);
-
-		growth->hop_cost[c] = GROW_HOP + GROW_HOP * part * part * part / (16 * 16 * 16);
-	}
+	for (uint32_t c = 0; c < n; c++)
+		growth->hop_cost[c] = growth->part_cost[MIN(growth->load[c] * scale >> 32, PARTS - 1)];
 }
 
 /* Adds the flows to some LIDs by the current paths, or subtracts them. */
@@ -505,13 +504,15 @@ static void give_column(struct growth *growth, const struct lids *lids)
 /* Fills the tables from the current paths, and adds their load. */
 static void put_column(struct growth *growth, const struct lids *lids)
 {
-	for (uint32_t i = lids->first; i < lids->end; i++)
-		for (uint32_t k = 0; k < growth->n_joined; k++) {
-			uint32_t sw = growth->joined[k];
+	const struct route_columns *columns = &growth->layered->way->columns;
+	uint16_t first = lid_of(growth, lids, lids->first);
 
-			route_columns_put(&growth->layered->way->columns, sw,
-					  lid_of(growth, lids, i), growth->chosen[sw]);
-		}
+	for (uint32_t k = 0; k < growth->n_joined; k++)
+		route_columns_put(columns, growth->joined[k], first,
+				  growth->chosen[growth->joined[k]]);
+	for (uint32_t i = lids->first + 1; i < lids->end; i++)
+		memcpy(route_column(columns, lid_of(growth, lids, i)), route_column(columns, first),
+		       columns->n);
 	count_flows(growth, lids, true);
 }
 
@@ -821,6 +822,8 @@ static void init(struct growth *growth, struct layered *layered)
 		growth->lane[i] = acyclic_new(layered->channels);
 		layered_take_trunk(layered, growth->lane[i]);
 	}
+	for (uint32_t i = 0; i < PARTS; i++)
+		growth->part_cost[i] = GROW_HOP + GROW_HOP * i * i * i / (16 * 16 * 16);
 	set_costs(growth);
 }
 

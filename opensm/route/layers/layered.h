@@ -60,6 +60,7 @@ struct layered_way {
 	bool *trunk;   /* [channel]: of the tree that multicast follows (trunk.c); NULL: none */
 	struct acyclic *all; /* steps between hosts, as on one lane; NULL: not examined */
 	bool is_one;	     /* they close no credit loop, with the trunk if one is wanted */
+	bool is_loop;	     /* they close a loop, even without a trunk */
 	bool is_refused;     /* it needs more lanes than there are */
 };
 

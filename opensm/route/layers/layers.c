@@ -105,9 +105,11 @@ static void examine_way(struct layered *layered)
 	struct layered_way *way = layered->way;
 
 	way->is_one |= layered->all_legal;
-	if (way->all || way->is_one)
+	if (way->all || way->is_one || (way->is_loop && way->trunk))
 		return;
 	layered_find_trunk(layered, true);
+	if (way->is_loop)
+		return;
 	way->all = note_all(layered, false);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
 }
@@ -386,11 +388,12 @@ static void finish(struct layers *layers)
 bool layered_assign_one(struct layered *layered)
 {
 	/* Paths to one LID of each switch show a loop sooner. */
-	bool known = layered->way->all || layered->all_legal;
+	bool known = layered->way->all || layered->way->is_loop || layered->all_legal;
 	struct acyclic *few = known ? NULL : note_all(layered, true);
-	bool good = !few || acyclic_sort(few);
+	bool good = !layered->way->is_loop && (!few || acyclic_sort(few));
 
 	acyclic_free(few);
+	layered->way->is_loop |= !good;
 	if (good)
 		examine_way(layered);
 	good = good && layered->way->is_one;
