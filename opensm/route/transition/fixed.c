@@ -91,9 +91,12 @@ static void put(struct fixing *fixing, uint32_t sw, uint16_t lid, uint8_t port);
 static bool join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
-	uint32_t edge = route_edge_to(graph, sw, to);
+	uint32_t edge;
 
-	if (fixing->hops[sw] != LOST || edge == FABRIC_NONE)
+	if (fixing->hops[sw] != LOST)
+		return false;
+	edge = route_edge_to(graph, sw, to);
+	if (edge == FABRIC_NONE)
 		return false;
 	if (fixing->fixed[sw] && next(fixing, sw, lid) != to)
 		return false;
