@@ -20,7 +20,7 @@ void route_columns_init(struct route_columns *columns, const struct route_channe
 
 void route_columns_clear(struct route_columns *columns)
 {
-	g_free(columns->steps);
+	g_clear_pointer(&columns->steps, g_free);
 }
 
 struct filling {
