@@ -45,7 +45,8 @@ void passage_find(const struct fabric *fabric, const struct routing *held, struc
 
 	g_assert(held->n_blocks ==
 		 routing->n_blocks); /* both cover the LIDs of the fabric */
-	stages = route_stages_new(fabric, before, false, routing, verdict, ROUTE_STAGES_WORK);
+	stages = route_stages_new(fabric, before, false, routing, verdict, ROUTE_STAGES_WORK,
+				  NULL);
 	*passage = (struct passage){stages->n, stages->n_ordered, stages->n_discarded, 0};
 	for (uint32_t i = 0; i < stages->n; i++) {
 		passage->blocks += blocks_between(before, stages->rows[i], routing);

@@ -244,6 +244,8 @@ enum route_error {
 	ROUTE_ERROR_CANCELLED,
 };
 GQuark route_error_quark(void);
+/* If the watch of the input was cancelled: true, and an error that says so. */
+bool route_set_cancelled(const struct route_input *input, GError **error);
 
 struct route_plan;
 struct layered;

@@ -58,6 +58,18 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 	return route_by_hops(engine, fabric, input, order, error);
 }
 
+bool route_set_cancelled(const struct route_input *input, GError **error)
+{
+	if (!route_is_cancelled(input->watch))
+		return false;
+	g_clear_error(error);
+	g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_CANCELLED,
+			    route_has_expired(input->watch)
+				    ? "it takes longer than routing_timeout allows"
+				    : "the computation was cancelled");
+	return true;
+}
+
 struct routing *route_compute_in_order(const struct route_engine *engine,
 				       const struct fabric *fabric, const struct route_input *input,
 				       const uint32_t *order, GError **error)
@@ -66,14 +78,9 @@ struct routing *route_compute_in_order(const struct route_engine *engine,
 
 	route_watch_engine(input->watch, engine->name);
 	routing = compute(engine, fabric, input, order, error);
-	if (!route_is_cancelled(input->watch))
-		return routing;
-	routing_unref(routing);
-	g_clear_error(error);
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_CANCELLED, "%s",
-		    route_has_expired(input->watch) ? "it takes longer than routing_timeout allows"
-						    : "the computation was cancelled");
-	return NULL;
+	if (route_set_cancelled(input, error))
+		g_clear_pointer(&routing, routing_unref);
+	return routing;
 }
 
 struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,

@@ -480,9 +480,9 @@ static void go_by_silent(struct route_job *job)
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		silent[sw] = fabric->nodes[fabric->switches[sw].node].silent;
 	fixed = routing_fix(fabric, job->routing, held_rows(job->tables, job->routing->n_blocks),
-			    silent);
+			    silent, job->watch);
 	if (fixed != job->routing) {
-		route_files_input(job->now.files, job->now.options, &input);
+		take_input(job, &input);
 		route_verify_by(fabric, fixed, &input, &verdict);
 		if (verdict.complete && verdict.loop_free) {
 			route_verdict_clear(&job->verdict);
@@ -502,7 +502,7 @@ static GPtrArray *rows_of_old(const struct route_job *job)
 	g_autofree uint32_t *was = route_places(routing->fabric, old->fabric);
 	GPtrArray *rows = g_ptr_array_new_with_free_func(g_free);
 
-	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
+	for (uint32_t sw = 0; sw < routing->n_switches && route_watch_look(job->watch); sw++) {
 		uint8_t *row = was[sw] == FABRIC_NONE ? NULL : g_malloc(routing->top + 1u);
 
 		for (uint32_t lid = 0; row && lid <= routing->top; lid++)
@@ -522,6 +522,7 @@ static bool is_unsafe(const struct route_job *job, const struct lane_changes *ch
 		.new = job->routing,
 		.stages = stages,
 		.maps = changes->maps,
+		.watch = job->watch,
 	};
 
 	if (!changes->pairs && !changes->maps && !changes->entries)
@@ -533,6 +534,8 @@ static bool is_unsafe(const struct route_job *job, const struct lane_changes *ch
 	change.held = job->tables ? held_rows(job->tables, job->routing->n_blocks)
 		      : rows	  ? (const uint8_t *const *)rows->pdata
 				  : NULL;
+	if (route_is_cancelled(job->watch))
+		return false;
 	return !route_lanes_mix(&change, ROUTE_MIX_WORK);
 }
 
@@ -555,7 +558,7 @@ static void find_stages(struct route_job *job, const struct lane_changes *change
 
 	if (held && changes->entries) {
 		gentle = route_stages_without_credits(job->fabric, held, job->routing,
-						      ROUTE_STAGES_WORK);
+						      ROUTE_STAGES_WORK, job->watch);
 		if (!is_unsafe(job, changes, gentle)) {
 			job->stages = gentle;
 			return;
@@ -563,7 +566,7 @@ static void find_stages(struct route_job *job, const struct lane_changes *change
 	}
 	if (held)
 		job->stages = route_stages_new(job->fabric, held, job->cyclic, job->routing,
-					       &job->verdict, ROUTE_STAGES_WORK);
+					       &job->verdict, ROUTE_STAGES_WORK, job->watch);
 	if (is_unsafe(job, changes, job->stages)) {
 		find_exposed(job, changes);
 		if (gentle && job->exposed) {
@@ -580,7 +583,7 @@ static void plan_stages(struct route_job *job)
 
 	if (!job->routing)
 		return;
-	changes = route_lane_changes(job->old, job->routing);
+	changes = route_lane_changes(job->old, job->routing, job->watch);
 	job->maps_first = changes.maps || job->mapping;
 	find_stages(job, &changes);
 	if (!job->stages || job->stages->n > 1 || job->stages->first_linked < job->stages->n ||
@@ -624,6 +627,8 @@ static void run_job(struct message *message)
 		job->now.roots_found = attempt->find_roots;
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
+	/* What follows is bounded, and belongs to no engine. */
+	route_watch_limit(job->watch, 0);
 	go_by_silent(job);
 	plan_stages(job);
 	job->message.run = on_computed;

@@ -315,7 +315,8 @@ static void try_transition(struct trial *trial, const struct fabric *before,
 	struct route_stages *stages;
 
 	route_verify(trial->fabric, routing, &verdict);
-	stages = route_stages_new(trial->fabric, held, cyclic, routing, &verdict, work_of(trial));
+	stages = route_stages_new(trial->fabric, held, cyclic, routing, &verdict, work_of(trial),
+				  NULL);
 	expect_stages(trial, routing, held, stages);
 	ck_assert_msg((verdict.acyclic && !cyclic) || !verdict.loop_free || !stages->n_discarded,
 		      "%s, %s: %u LIDs are discarded, but credits loop anyway", trial->what,

@@ -119,7 +119,7 @@ static void take(struct bed *bed, struct fabric *fabric, struct routing *routing
 
 static void check_hops(const struct bed *bed, const struct fabric *fabric)
 {
-	struct route_change *change = route_change_new(fabric, 1, bed->routing);
+	struct route_change *change = route_change_new(fabric, &bed->input, bed->routing);
 	g_autofree uint8_t *hops = NULL;
 	size_t size;
 

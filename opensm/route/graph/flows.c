@@ -6,6 +6,7 @@
 
 #include "route/fill/ties.h"
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/value/base.h"
 
 static uint8_t *find_rises(const struct route_order *order, const struct route_channels *channels)
@@ -245,6 +246,8 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 	route_flows_init(&flows, plan, NULL, sum->routing->repair_state->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
+		if (!route_watch_look(graph->watch))
+			break;
 		if (plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(&flows, sum->routing, t);

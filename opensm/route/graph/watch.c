@@ -55,14 +55,13 @@ void route_watch_begin(struct route_watch *watch, const char *phase, uint64_t to
 	atomic_store(&watch->total, total);
 }
 
-bool route_watch_step(struct route_watch *watch)
+bool route_watch_look(struct route_watch *watch)
 {
 	gint64 deadline_us;
 	uint64_t steps;
 
 	if (!watch)
 		return true;
-	atomic_fetch_add_explicit(&watch->done, 1, memory_order_relaxed);
 	steps = atomic_fetch_add_explicit(&watch->steps, 1, memory_order_relaxed) + 1;
 	if (watch->steps_max && steps >= watch->steps_max)
 		route_watch_cancel(watch);
@@ -70,6 +69,13 @@ bool route_watch_step(struct route_watch *watch)
 	if (deadline_us && g_get_monotonic_time() > deadline_us)
 		atomic_store(&watch->expired, true);
 	return !route_is_cancelled(watch);
+}
+
+bool route_watch_step(struct route_watch *watch)
+{
+	if (watch)
+		atomic_fetch_add_explicit(&watch->done, 1, memory_order_relaxed);
+	return route_watch_look(watch);
 }
 
 char *route_watch_text(const struct route_watch *watch, uint64_t now_ns)

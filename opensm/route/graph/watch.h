@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A computation of routes as others see it: how far it has come, and whether its result is still
- * wanted. Engines with lanes, searches and the verifier report to it, and end within some 10 ms
- * after it was cancelled; what they return then is incomplete, but may be freed. Any thread.
+ * wanted. Engines with lanes, searches, the verifier and what plans a change of tables report to
+ * it, and end within some 10 ms after it was cancelled; what they return then is incomplete, but
+ * may be freed. Any thread.
  * Functions take NULL as a computation that is not watched.
  */
 #ifndef ROUTE_GRAPH_WATCH_H
@@ -53,6 +54,8 @@ static inline bool route_is_cancelled(const struct route_watch *watch)
 
 /* Counts a step of some 10 ms or less; false: the caller is to stop. */
 bool route_watch_step(struct route_watch *watch);
+/* A part of a step: does not count as progress of the phase. */
+bool route_watch_look(struct route_watch *watch);
 
 /* "routes by dfsssp: lanes, 34 %, for 12.3 s", newly allocated. */
 char *route_watch_text(const struct route_watch *watch, uint64_t now_ns);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "route/graph/watch.h"
 #include "route/order/orient.h"
 #include "route/renew/renew.h"
 
@@ -147,7 +148,7 @@ static void compare_hops(struct route_change *change)
 	size_t n_before = change->old->n_switches;
 	g_autofree uint32_t *part = route_parts(change->graph, NULL);
 
-	for (uint32_t sw = 0; sw < change->n; sw++) {
+	for (uint32_t sw = 0; sw < change->n && route_watch_look(change->graph->watch); sw++) {
 		const uint8_t *is = change->hops + (size_t)sw * change->n;
 		const uint8_t *was = old + change->before[sw] * n_before;
 
@@ -201,11 +202,12 @@ static void list_dests(struct route_change *change)
 }
 
 /* The new graph and the hops in it; but not if a full computation is faster and balances better. */
-static void find_hops(struct route_change *change, unsigned int threads)
+static void find_hops(struct route_change *change, const struct route_input *input)
 {
 	route_plan_init(&change->plan, change->fabric);
 	change->graph = change->plan.graph;
-	change->graph->threads = threads;
+	change->graph->threads = input->threads;
+	change->graph->watch = input->watch;
 	if (change->old->base->order)
 		orient_as_base(change);
 	for (uint32_t sw = 0; sw < change->n; sw++) {
@@ -217,7 +219,7 @@ static void find_hops(struct route_change *change, unsigned int threads)
 		change->hops = route_hops_all(&change->plan.order, NULL);
 }
 
-struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
+struct route_change *route_change_new(const struct fabric *fabric, const struct route_input *input,
 				      const struct routing *old)
 {
 	struct route_change *change = g_new0(struct route_change, 1);
@@ -232,7 +234,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
 	if (compare_with_base(change))
-		find_hops(change, threads);
+		find_hops(change, input);
 	if (!change->hops) {
 		route_change_free(change);
 		return NULL;

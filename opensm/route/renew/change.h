@@ -26,7 +26,7 @@ struct route_change {
 };
 
 /* NULL if routing_repair() cannot start from old. */
-struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
+struct route_change *route_change_new(const struct fabric *fabric, const struct route_input *input,
 				      const struct routing *old);
 /* Whether a LID was unused, or elsewhere. */
 bool route_change_is_back(const struct route_change *change, const struct route_target *target);

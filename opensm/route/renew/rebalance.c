@@ -11,6 +11,7 @@
  * mean. If that cannot be reached, the reason may be the damage, or the repair: sticky.c finds out.
  */
 #include "route/graph/flows.h"
+#include "route/graph/watch.h"
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 
@@ -110,6 +111,8 @@ static void take_turn(struct rebalance *rebalance)
 	for (uint32_t t = 0; t < route_n_targets(rebalance->graph); t++) {
 		const struct route_target *target = &rebalance->graph->targets[t];
 
+		if (!route_watch_look(rebalance->graph->watch))
+			break;
 		if (flows->plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(flows, rebalance->routing, t);

@@ -132,6 +132,10 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 		same = false;
 	}
 	routing = follow(engine, fabric, input, old, same, way, error);
+	if (routing && routing->repair_state)
+		routing->repair_state->plan.graph->watch = NULL; /* it may be gone by then */
+	if (routing && route_set_cancelled(input, error))
+		g_clear_pointer(&routing, routing_unref);
 	if (!routing)
 		return NULL;
 	if (input->ties && !engine->ties)

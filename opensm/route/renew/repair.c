@@ -24,6 +24,7 @@
 
 #include "route/fill/shortest.h"
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
 #include "route/renew/change.h"
@@ -231,7 +232,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	struct row row = { .repair = repair };
 
 	row.weight = g_new(uint32_t, repair->routing->top + 1u);
-	for (uint32_t sw = first; sw < last; sw++) {
+	for (uint32_t sw = first; sw < last && route_watch_step(change->graph->watch); sw++) {
 		row.sw = sw;
 		row.base = change->old->base->rows[change->row[sw]];
 		row.counted = false;
@@ -285,6 +286,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	route_mark_preferences(&change->plan.wishes, change->fabric, input);
 	number_by_kind(&repair);
 	repair.salt = change->n_dests + graph->n_links;
+	route_watch_begin(input->watch, "repair", change->n);
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
 	repair.routing->max_hops = route_most_hops(&change->plan.order, change->hops);
@@ -318,9 +320,11 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	/* change.c does not support weights */
 	if (!old->repair_state || old->repair_state->plan.order.weighed)
 		return NULL;
-	change = route_change_new(fabric, input->threads, old);
+	change = route_change_new(fabric, input, old);
 	if (change && is_as_good(change, order))
 		routing = make(change, input);
 	route_change_free(change);
+	if (route_is_cancelled(input->watch))
+		g_clear_pointer(&routing, routing_unref);
 	return routing;
 }

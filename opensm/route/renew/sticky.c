@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "route/graph/flows.h"
+#include "route/graph/watch.h"
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 
@@ -116,7 +117,9 @@ static bool stick(struct sticky *sticky, unsigned int threads)
 	uint64_t peak = routing_peak(routing, threads);
 	bool good;
 
-	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+	route_watch_begin(sticky->now->plan.graph->watch, "old entries", routing->n_switches);
+	for (uint32_t sw = 0;
+	     sw < routing->n_switches && route_watch_step(sticky->now->plan.graph->watch); sw++)
 		stick_switch(sticky, sw);
 	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / RENEW_SAME) &&
 	       !renew_is_busier(routing_peak(routing, threads), peak, RENEW_BUSIER);

@@ -31,6 +31,7 @@
 
 #include <string.h>
 
+#include "route/graph/watch.h"
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 
@@ -219,7 +220,7 @@ static void copy_entry(const struct limit *limit, const struct part *part, uint3
 static void copy_columns(const struct limit *limit, const struct part *part, uint32_t first,
 			 uint32_t last)
 {
-	for (uint32_t lid = first; lid <= last; lid++) {
+	for (uint32_t lid = first; lid <= last && route_watch_step(limit->input->watch); lid++) {
 		uint8_t exit;
 		uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
 
@@ -299,7 +300,7 @@ static bool mix(struct limit *limit, GError **error)
 		const struct part *part = part_for(limit, first, error);
 
 		next = route_room_next(limit->room, first);
-		if (!part)
+		if (!part || route_is_cancelled(limit->input->watch))
 			return false;
 		if (!limit->routing) {
 			const struct routing *made = part->made;
@@ -380,11 +381,14 @@ static struct routing *limit_tables(struct limit *limit, const struct routing *u
 	limit->order = unlimited->order;
 	make(limit, error);
 	limit->old = NULL;
-	for (; !limit->routing && unlimited->order && lid <= limit->fabric->max_lid;
+	for (; !limit->routing && unlimited->order && lid <= limit->fabric->max_lid &&
+	       !route_is_cancelled(limit->input->watch);
 	     lid = route_room_next(limit->room, lid))
 		if (take_order_for(limit, lid, order) && make(limit, NULL))
 			g_clear_error(error);
 	g_ptr_array_unref(limit->parts);
+	if (route_set_cancelled(limit->input, error))
+		g_clear_pointer(&limit->routing, routing_unref);
 	return limit->routing;
 }
 
@@ -395,7 +399,9 @@ static uint64_t count_cut(const struct limit *limit, const struct routing *routi
 	struct route_graph *graph = route_graph_new(limit->fabric);
 	uint64_t n = 0;
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+	route_watch_begin(limit->input->watch, "pairs cut off", route_n_targets(graph));
+	for (uint32_t t = 0; t < route_n_targets(graph) && route_watch_step(limit->input->watch);
+	     t++) {
 		uint16_t lid = graph->targets[t].lid;
 
 		if (route_room_lacks(limit->room, graph->targets[t].leaf, lid))

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "route/graph/watch.h"
 #include "route/value/base.h"
 
 #define LOST UINT32_MAX
@@ -254,7 +255,8 @@ static void fix_column(struct fixing *fixing, uint16_t lid)
 }
 
 struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
-			    const uint8_t *const *held, const bool *fixed)
+			    const uint8_t *const *held, const bool *fixed,
+			    struct route_watch *watch)
 {
 	struct fixing fixing = {.fabric = fabric, .held = held, .fixed = fixed, .made = made};
 	uint32_t nodes, n_fixed = 0;
@@ -265,7 +267,8 @@ struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
 	if (n_fixed || fixing.n_loose) {
 		fixing.graph = route_graph_new(fabric);
 		fixing.hops = g_new(uint32_t, fixing.graph->n + 1);
-		for (uint32_t lid = 1; lid <= made->top; lid++)
+		route_watch_begin(watch, "paths around switches that do not answer", made->top);
+		for (uint32_t lid = 1; lid <= made->top && route_watch_step(watch); lid++)
 			fix_column(&fixing, lid);
 		route_graph_free(fixing.graph);
 		g_free(fixing.hops);

@@ -24,9 +24,10 @@
  * switches lead to them.
  *
  * Returns a reference to made itself if nothing differs; else a routing that has it as ->made, and
- * a note.
+ * a note. It is incomplete if the watch was cancelled (graph/watch.h).
  */
 struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
-			    const uint8_t *const *held, const bool *fixed);
+			    const uint8_t *const *held, const bool *fixed,
+			    struct route_watch *watch);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "route/graph/graph.h"
+#include "route/graph/watch.h"
 #include "route/value/lanes.h"
 
 static uint64_t guid_of(const struct routing *routing, uint32_t sw)
@@ -46,11 +47,11 @@ static uint8_t sl_of(const struct routing *routing, uint32_t a, uint32_t b)
 }
 
 static uint64_t count_pairs(const struct routing *old, const struct routing *new,
-			    const uint32_t *was)
+			    const uint32_t *was, struct route_watch *watch)
 {
 	uint64_t pairs = 0;
 
-	for (uint32_t a = 0; a < new->n_switches; a++)
+	for (uint32_t a = 0; a < new->n_switches && route_watch_step(watch); a++)
 		for (uint32_t b = a + 1; was[a] != FABRIC_NONE && b < new->n_switches; b++) {
 			uint8_t before;
 
@@ -127,17 +128,18 @@ static bool same_maps(const struct routing *old, uint32_t was, const struct rout
  * that process used it.
  */
 static uint32_t count_maps(const struct routing *old, const struct routing *new,
-			   const uint32_t *was)
+			   const uint32_t *was, struct route_watch *watch)
 {
 	bool assumed = old->maker && maker_of(old) == new->engine;
 	uint32_t maps = 0;
 
-	for (uint32_t sw = 0; !assumed && sw < new->n_switches; sw++)
+	for (uint32_t sw = 0; !assumed && sw < new->n_switches && route_watch_step(watch); sw++)
 		maps += was[sw] != FABRIC_NONE && !same_maps(old, was[sw], new, sw);
 	return maps;
 }
 
-struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new)
+struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new,
+				       struct route_watch *watch)
 {
 	struct lane_changes changes = {0};
 	g_autofree uint32_t *was = NULL;
@@ -149,8 +151,9 @@ struct lane_changes route_lane_changes(const struct routing *old, const struct r
 		return changes;
 	}
 	was = find_live(old, new);
-	changes.pairs = count_pairs(old, new, was);
-	changes.maps = count_maps(old, new, was);
+	route_watch_begin(watch, "changes of lanes", 2 * (uint64_t)new->n_switches);
+	changes.pairs = count_pairs(old, new, was, watch);
+	changes.maps = count_maps(old, new, was, watch);
 	changes.entries = routing_has_turns(new);
 	return changes;
 }

@@ -23,13 +23,15 @@ struct lane_changes {
  * Compares what switches hold or held (NULL: nothing) with a routing. All 0: the promise covers the
  * change, which is always so if neither has lanes.
  */
-struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new);
+struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new,
+				       struct route_watch *watch);
 
 struct lane_change {
 	const struct routing *old, *new;
 	const uint8_t *const *held;	   /* [switch]: what it holds; a row may be NULL */
 	const struct route_stages *stages; /* NULL: all at once */
 	bool maps; /* SLtoVLMappingTables change, before the first stage */
+	struct route_watch *watch; /* or NULL; cancelled: nothing is said of the change */
 };
 
 /*

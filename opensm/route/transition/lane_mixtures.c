@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route/graph/channels.h"
+#include "route/graph/watch.h"
 #include "route/transition/lane_changes.h"
 #include "route/value/base.h"
 #include "route/value/lanes.h"
@@ -26,10 +27,14 @@ struct mixtures {
 	uint16_t *waits; /* [(channel * VLS + vl) * width + i]: VLs of channel i that follows */
 	uint16_t lid;
 	uint16_t *vls;	 /* [channel]: of the current packets */
+	uint16_t *all_vls; /* [channel]: of all packets in this stage */
 	uint32_t *queue; /* channels */
 	uint32_t n_queue;
 	uint64_t work;
+	struct route_watch *watch;
 };
+
+#define PER_STEP (1u << 14) /* channels and lanes in a step of the watch */
 
 /* SLs, as bits, of packets between two switches by one of the routings. */
 static uint16_t sls_of(const struct routing *routing, uint32_t from, uint32_t to, bool with_sm)
@@ -84,6 +89,7 @@ static void leave(struct mixtures *m, uint32_t sw, uint8_t in, uint32_t last, un
 		if (!(vls & ~m->vls[c]))
 			continue;
 		m->vls[c] |= vls;
+		m->all_vls[c] |= vls;
 		m->queue[m->n_queue++ % (VLS * m->channels->n)] = c;
 	}
 }
@@ -98,6 +104,8 @@ static void follow(struct mixtures *m, const uint16_t *sls, unsigned int sl)
 	for (uint32_t i = 0; i < m->n_queue; i++) {
 		uint32_t c = m->queue[i % (VLS * m->channels->n)], to = m->channels->to[c];
 
+		if (i % PER_STEP == 0 && !route_watch_look(m->watch))
+			break;
 		leave(m, to, m->graph->links[m->channels->back[c]], c, sl);
 	}
 	m->work += m->graph->n + m->n_queue;
@@ -109,7 +117,7 @@ static bool follow_all(struct mixtures *m, uint64_t work)
 	const struct route_graph *graph = m->graph;
 	g_autofree uint16_t *sls = g_new(uint16_t, graph->n + 1);
 
-	for (uint32_t lid = 1; lid <= m->new->top; lid++) {
+	for (uint32_t lid = 1; lid <= m->new->top && route_watch_step(m->watch); lid++) {
 		uint8_t exit;
 		uint32_t home = route_leaf_of(m->new->fabric, lid, &exit);
 		uint16_t all = 0;
@@ -135,9 +143,13 @@ static bool follow_all(struct mixtures *m, uint64_t work)
 /* Removes what waits for nothing any more; true if nothing is left. */
 static bool is_acyclic(const struct mixtures *m)
 {
-	uint32_t n = m->channels->n * VLS, left = n, before;
-	g_autofree bool *gone = g_new0(bool, n + 1);
+	uint32_t n = m->channels->n * VLS, left = 0, before;
+	g_autofree bool *gone = g_new(bool, n + 1);
 
+	for (uint32_t node = 0; node < n; node++) {
+		gone[node] = !(m->all_vls[node / VLS] >> node % VLS & 1);
+		left += !gone[node];
+	}
 	do {
 		before = left;
 		for (uint32_t node = 0; node < n; node++) {
@@ -145,6 +157,8 @@ static bool is_acyclic(const struct mixtures *m)
 			uint32_t end = m->channels->first[m->channels->to[node / VLS] + 1];
 			bool waits = gone[node];
 
+			if (node % PER_STEP == 0 && !route_watch_look(m->watch))
+				return false;
 			for (uint32_t c = first; !waits && c < end; c++) {
 				uint16_t vls = m->waits[(size_t)node * m->width + c - first];
 
@@ -166,7 +180,11 @@ static bool stage_is_safe(struct mixtures *m, const uint8_t *const *before,
 	m->rows[0] = before;
 	m->rows[1] = after;
 	m->maps = maps;
-	memset(m->waits, 0, (size_t)m->channels->n * VLS * m->width * sizeof(*m->waits));
+	/* Much of it stays unused: memory that is new costs nothing until it is written. */
+	g_free(m->waits);
+	m->waits = g_new0(uint16_t, (size_t)m->channels->n * VLS * m->width + 1);
+	memset(m->all_vls, 0, m->channels->n * sizeof(*m->all_vls));
+	route_watch_begin(m->watch, "lanes of old and new routes", m->new->top);
 	return follow_all(m, work) && is_acyclic(m);
 }
 
@@ -188,7 +206,7 @@ static bool all_are_safe(struct mixtures *m, const struct lane_change *change, u
 
 bool route_lanes_mix(const struct lane_change *change, uint64_t work)
 {
-	struct mixtures m = {.old = change->old, .new = change->new};
+	struct mixtures m = {.old = change->old, .new = change->new, .watch = change->watch};
 	const struct fabric *fabric = m.new->fabric;
 	bool good;
 
@@ -198,7 +216,7 @@ bool route_lanes_mix(const struct lane_change *change, uint64_t work)
 	m.assumed = routing_is_held(m.old) && m.old->maker == m.new->engine;
 	for (uint32_t sw = 0; sw < m.graph->n; sw++)
 		m.width = MAX(m.width, m.channels->first[sw + 1] - m.channels->first[sw]);
-	m.waits = g_new(uint16_t, (size_t)m.channels->n * VLS * m.width + 1);
+	m.all_vls = g_new(uint16_t, m.channels->n + 1);
 	m.vls = g_new(uint16_t, m.channels->n + 1);
 	m.queue = g_new(uint32_t, VLS * m.channels->n + 1);
 	good = all_are_safe(&m, change, work);
@@ -207,6 +225,7 @@ bool route_lanes_mix(const struct lane_change *change, uint64_t work)
 	g_free(m.was);
 	g_free(m.waits);
 	g_free(m.vls);
+	g_free(m.all_vls);
 	g_free(m.queue);
 	return good;
 }

@@ -38,6 +38,7 @@
 
 #include "iba/codes.h"
 #include "route/graph/bits.h"
+#include "route/graph/watch.h"
 #include "route/layers/acyclic.h"
 #include "route/layers/lane_channels.h"
 #include "route/value/lanes.h"
@@ -96,6 +97,7 @@ struct column {
 struct transition {
 	const struct fabric *fabric;
 	const struct routing *routing;
+	struct route_watch *watch; /* or NULL */
 	struct route_graph *graph;
 	struct route_channels *channels;
 	const uint8_t *const *tables[2]; /* [switch]: before and after */
@@ -128,12 +130,22 @@ struct transition {
 
 static void find_changes(struct transition *t)
 {
-	for (uint32_t sw = 0; sw < t->n; sw++) {
+	route_watch_begin(t->watch, "changes of tables", t->n);
+	for (uint32_t sw = 0; sw < t->n && route_watch_step(t->watch); sw++) {
 		const uint8_t *old = t->tables[0][sw], *now = t->tables[1][sw];
 
 		for (uint32_t lid = 0; old != now && lid < t->n_lids; lid++)
 			t->changes[lid / 64] |= (uint64_t)(old[lid] != now[lid]) << lid % 64;
 	}
+}
+
+static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		n += __builtin_popcountll(bits[block]);
+	return n;
 }
 
 /* What remains when switches without senders, or without a next switch, are removed repeatedly. */
@@ -316,7 +328,7 @@ static bool delay(const struct transition *t, uint32_t *stage)
 
 static bool is_too_much(const struct transition *t, uint64_t columns)
 {
-	return t->work + columns * t->n > t->work_max;
+	return route_is_cancelled(t->watch) || t->work + columns * t->n > t->work_max;
 }
 
 /* Stages of switches that are safe for all of these LIDs of a block; false: there are none. */
@@ -328,7 +340,7 @@ static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uin
 	memset(stage, 0, t->n * sizeof(*stage));
 	for (; moved && rounds < most && !is_too_much(t, PER_BLOCK); rounds++) {
 		moved = false;
-		for (uint64_t rest = lids; rest; rest &= rest - 1) {
+		for (uint64_t rest = lids; rest && route_watch_look(t->watch); rest &= rest - 1) {
 			load(t, block * PER_BLOCK + __builtin_ctzll(rest));
 			moved |= delay(t, stage);
 		}
@@ -416,7 +428,7 @@ static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t mos
 
 	for (uint32_t sw = 0; sw < t->n; sw++)
 		stage[sw] = losses || !t->marks[sw] ? 1 : 2;
-	for (; moved && rounds < most; rounds++) {
+	for (; moved && rounds < most && route_watch_look(t->watch); rounds++) {
 		moved = false;
 		for (uint32_t i = 0; i < t->waits->len; i++) {
 			const struct wait *wait = &g_array_index(t->waits, struct wait, i);
@@ -434,7 +446,7 @@ static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t mos
 static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
 {
 	t->only_loops = true;
-	for (; lids; lids &= lids - 1) {
+	for (; lids && route_watch_look(t->watch); lids &= lids - 1) {
 		uint16_t lid = block * PER_BLOCK + __builtin_ctzll(lids);
 
 		g_array_set_size(t->waits, 0);
@@ -453,6 +465,7 @@ static uint64_t find_linked(struct transition *t, uint32_t block, uint64_t lids)
 	uint64_t linked = (t->last[block] | t->apart[block]) & lids;
 
 	for (; t->is_rising && lids && !is_too_much(t, PER_BLOCK); lids &= lids - 1) {
+		route_watch_look(t->watch);
 		load(t, block * PER_BLOCK + __builtin_ctzll(lids));
 		linked |= any_needs_link(t) ? lids & -lids : 0;
 	}
@@ -489,7 +502,7 @@ static void order_quickly(struct transition *t, uint32_t block, uint64_t lids, u
 {
 	g_array_set_size(t->waits, 0);
 	memset(t->marks, 0, t->n);
-	for (uint64_t rest = lids; rest; rest &= rest - 1) {
+	for (uint64_t rest = lids; rest && route_watch_look(t->watch); rest &= rest - 1) {
 		uint32_t before = t->waits->len;
 
 		list_waits(t, block * PER_BLOCK + __builtin_ctzll(rest));
@@ -678,7 +691,8 @@ static void note_sides(struct transition *t, const uint64_t *old)
 {
 	g_clear_pointer(&t->lanes, acyclic_free);
 	t->lanes = acyclic_new(t->by_lane->channels);
-	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
+	route_watch_begin(t->watch, "credit loops of tables", t->routing->top);
+	for (uint32_t lid = 1; lid <= t->routing->top && route_watch_step(t->watch); lid++) {
 		unsigned int side = !bits_has(old, lid);
 
 		load_entries(t, lid);
@@ -710,7 +724,10 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 {
 	bool any = false;
 
+	route_watch_begin(t->watch, "credit loops of mixtures", count_bits(t, t->changes));
 	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (!route_watch_step(t->watch))
+			break;
 		load(t, lid);
 		if (t->column.home == FABRIC_NONE || add_column(t, SIDES_ALL, false))
 			continue;
@@ -837,7 +854,10 @@ static bool find_entries(struct transition *t)
 	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
 	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
 	memset(t->apart, 0, t->routing->n_blocks * sizeof(*t->apart));
+	route_watch_begin(t->watch, "order of entries", count_bits(t, t->changes));
 	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (!route_watch_step(t->watch))
+			break;
 		if (t->late->len + t->cuts->len > ENTRIES_MAX)
 			return false;
 		load_entries(t, lid);
@@ -880,22 +900,16 @@ static bool find_hazards(struct transition *t, bool ordered)
 {
 	bool turning = false;
 
+	route_watch_begin(t->watch, "mixtures of tables", count_bits(t, t->changes));
 	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (!route_watch_step(t->watch))
+			break;
 		load(t, lid);
 		if (t->column.may_loop || t->column.loses || any_needs_link(t))
 			bits_put(t->ordered, lid, true);
 		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
 	}
 	return turning;
-}
-
-static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		n += __builtin_popcountll(bits[block]);
-	return n;
 }
 
 /* Ignores credit loops. */
@@ -967,8 +981,8 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 /* Entries that change, of LIDs that discard first. */
 static void discard(const struct transition *t, struct route_stages *stages)
 {
-	bits_each(t->discarded, 0, t->n_lids, lid)
-		for (uint32_t sw = 0; sw < t->n; sw++)
+	for (uint32_t sw = 0; sw < t->n && route_watch_look(t->watch); sw++)
+		bits_each(t->discarded, 0, t->n_lids, lid)
 			if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
 				own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
 	for (uint32_t i = 0; i < t->cuts->len; i++) {
@@ -978,6 +992,7 @@ static void discard(const struct transition *t, struct route_stages *stages)
 	}
 }
 
+#define LATE_PER_STEP 4096
 /* Late entries keep their old value; number: from 1, as the stages of late entries. */
 static void keep_late(const struct transition *t, struct route_stages *stages,
 		      const uint8_t *const *before, uint32_t stage, uint32_t number)
@@ -985,6 +1000,8 @@ static void keep_late(const struct transition *t, struct route_stages *stages,
 	for (uint32_t i = 0; i < t->late->len; i++) {
 		const struct late *late = &g_array_index(t->late, struct late, i);
 
+		if (i % LATE_PER_STEP == 0 && !route_watch_look(t->watch))
+			break;
 		if (stage_number(t, late->stage) > number)
 			memcpy(own_row(t, stages, stage, late->sw) + late->lid,
 			       before[late->sw] + late->lid, late->n);
@@ -1000,14 +1017,14 @@ static uint32_t count_ordered(const struct transition *t)
 	return n;
 }
 
-static struct route_stages *make_stages(const struct transition *t)
+static struct route_stages *make_stages(struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
 	uint32_t first, n = t->n_stages + t->n_last + t->n_linked;
 
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
-	g_ptr_array_add(stages->owned, t->none);
+	g_ptr_array_add(stages->owned, g_steal_pointer(&t->none));
 	stages->n_ordered = count_ordered(t);
 	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
@@ -1021,7 +1038,8 @@ static struct route_stages *make_stages(const struct transition *t)
 	}
 	if (first)
 		discard(t, stages);
-	for (uint32_t i = 1; i <= n; i++)
+	route_watch_begin(t->watch, "stages", n);
+	for (uint32_t i = 1; i <= n && route_watch_step(t->watch); i++)
 		keep_late(t, stages, first ? stages->rows[0] : t->tables[0], first + i - 1, i);
 	return stages;
 }
@@ -1049,12 +1067,14 @@ static void find_rising(struct transition *t)
 }
 
 static void transition_init(struct transition *t, const struct fabric *fabric,
-			    const uint8_t *const *held, const struct routing *routing)
+			    const uint8_t *const *held, const struct routing *routing,
+			    struct route_watch *watch)
 {
 	uint32_t n = fabric->n_switches, n_blocks = routing->n_blocks;
 	const uint8_t **before;
 
 	*t = (struct transition){.fabric = fabric, .routing = routing, .n = n, .n_stages = 1};
+	t->watch = watch;
 	t->n_lids = n_blocks * PER_BLOCK;
 	t->graph = route_graph_new(fabric);
 	t->channels = route_channels_new(t->graph, fabric);
@@ -1087,6 +1107,7 @@ static void transition_clear(struct transition *t)
 {
 	route_graph_free(t->graph);
 	route_channels_free(t->channels);
+	g_free(t->none);
 	g_free((void *)t->tables[0]);
 	g_free(t->column.hops);
 	g_free(t->changes);
@@ -1106,46 +1127,6 @@ static void transition_clear(struct transition *t)
 	lane_channels_free(t->by_lane);
 }
 
-/* Orders what was planned. */
-static struct route_stages *finish(struct transition *t)
-{
-	g_autofree uint32_t *stage = g_new0(uint32_t, t->n + 1);
-	struct route_stages *stages;
-
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		order_block(t, block, stage);
-	stages = make_stages(t);
-	stages->budget_exceeded = t->budget_exceeded;
-	stages->by_entries = t->by_entries;
-	stages->only_loops = t->only_loops;
-	transition_clear(t);
-	return stages;
-}
-
-struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
-				      bool cyclic, const struct routing *routing,
-				      const struct route_verdict *verdict, uint64_t work)
-{
-	struct transition t;
-
-	transition_init(&t, fabric, held, routing);
-	t.work_max = work;
-	plan(&t, cyclic, verdict);
-	return finish(&t);
-}
-
-struct route_stages *route_stages_without_credits(const struct fabric *fabric,
-						  const uint8_t *const *held,
-						  const struct routing *routing, uint64_t work)
-{
-	struct transition t;
-
-	transition_init(&t, fabric, held, routing);
-	t.work_max = work;
-	plan_without_credits(&t, count_bits(&t, t.changes));
-	return finish(&t);
-}
-
 void route_stages_free(struct route_stages *stages)
 {
 	if (!stages)
@@ -1156,4 +1137,49 @@ void route_stages_free(struct route_stages *stages)
 	g_ptr_array_unref(stages->owned);
 	routing_unref(stages->routing);
 	g_free(stages);
+}
+
+/* Orders what was planned. NULL if it was cancelled. */
+static struct route_stages *finish(struct transition *t)
+{
+	g_autofree uint32_t *stage = g_new0(uint32_t, t->n + 1);
+	struct route_stages *stages;
+
+	route_watch_begin(t->watch, "order of writes", t->routing->n_blocks);
+	for (uint32_t block = 0; block < t->routing->n_blocks && route_watch_step(t->watch); block++)
+		order_block(t, block, stage);
+	stages = make_stages(t);
+	stages->budget_exceeded = t->budget_exceeded;
+	stages->by_entries = t->by_entries;
+	stages->only_loops = t->only_loops;
+	transition_clear(t);
+	if (route_is_cancelled(t->watch))
+		g_clear_pointer(&stages, route_stages_free);
+	return stages;
+}
+
+struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
+				      bool cyclic, const struct routing *routing,
+				      const struct route_verdict *verdict, uint64_t work,
+				      struct route_watch *watch)
+{
+	struct transition t;
+
+	transition_init(&t, fabric, held, routing, watch);
+	t.work_max = work;
+	plan(&t, cyclic, verdict);
+	return finish(&t);
+}
+
+struct route_stages *route_stages_without_credits(const struct fabric *fabric,
+						  const uint8_t *const *held,
+						  const struct routing *routing, uint64_t work,
+						  struct route_watch *watch)
+{
+	struct transition t;
+
+	transition_init(&t, fabric, held, routing, watch);
+	t.work_max = work;
+	plan_without_credits(&t, count_bits(&t, t.changes));
+	return finish(&t);
 }

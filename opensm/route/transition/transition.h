@@ -34,15 +34,18 @@ struct route_stages {
  *
  * cyclic: what is held is known to have such a cycle. verdict: the verifier's, on the routing.
  * work: how often an entry may be examined; the default takes about half a second.
+ * Returns NULL if the watch was cancelled (graph/watch.h).
  */
 #define ROUTE_STAGES_WORK (UINT64_C(1) << 23)
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
 				      bool cyclic, const struct routing *routing,
-				      const struct route_verdict *verdict, uint64_t work);
+				      const struct route_verdict *verdict, uint64_t work,
+				      struct route_watch *watch);
 /* Without the last of these promises: then no LID discards first, unless work is too little. */
 struct route_stages *route_stages_without_credits(const struct fabric *fabric,
 						  const uint8_t *const *held,
-						  const struct routing *routing, uint64_t work);
+						  const struct routing *routing, uint64_t work,
+						  struct route_watch *watch);
 void route_stages_free(struct route_stages *stages); /* NULL is fine */
 
 #endif
