@@ -177,6 +177,14 @@ static void add_flows(struct spreader *spreader, uint32_t target, uint32_t n)
 	}
 }
 
+/* Gives a LID the paths of another one of its switch. */
+static void put_like(const struct spreader *spreader, uint16_t lid, uint16_t like)
+{
+	const struct route_columns *columns = &spreader->spread->way->columns;
+
+	memcpy(route_column(columns, lid), route_column(columns, like), columns->n);
+}
+
 static void put(const struct spreader *spreader, uint16_t lid)
 {
 	for (uint32_t i = 0; i < spreader->flows.n_order; i++) {
@@ -264,8 +272,9 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 		if (together && (others || graph->parallel))
 			choose_edges(spreader, by_load,
 				     n_first(graph, first, t - first) + target->offset);
-		for (uint32_t i = 0; i < n; i++)
-			put(spreader, target[i].lid);
+		put(spreader, target->lid);
+		for (uint32_t i = 1; i < n; i++)
+			put_like(spreader, target[i].lid, target->lid);
 		add_flows(spreader, t, together ? n_first(graph, t, n) : 1);
 	}
 }
@@ -404,7 +413,7 @@ static void relieve(struct spreader *spreader, struct route_relief *relief, uint
 		list_steps(spreader, t);
 		route_relief_move(relief, target->lid);
 		for (uint32_t i = 1; i < n; i++)
-			put(spreader, target[i].lid);
+			put_like(spreader, target[i].lid, target->lid);
 	}
 }
 
