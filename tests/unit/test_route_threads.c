@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Loops on several threads, members in lockstep, and batches, with any number of threads. */
+/* Loops, members in lockstep, pipelines and batches, with any number of threads. */
 #include "tests/run_suite.h"
 
 #include <glib.h>
@@ -70,6 +70,68 @@ START_TEST(test_lockstep)
 		ck_assert_uint_eq(atomic_load(&together.members), threads);
 		ck_assert_uint_eq(atomic_load(&together.early), 0);
 	}
+}
+END_TEST
+
+/* ---- a pipeline ---- */
+
+#define DEPTH 4
+
+struct line {
+	uint32_t slots[DEPTH]; /* the item prepared there; UINT32_MAX: free */
+	uint32_t taken, end;   /* end: stops after as many */
+	atomic_uint prepared, overwritten;
+	unsigned int wrong; /* items taken that were not prepared */
+};
+
+/* Now and then all others have to wait. */
+static void prepare(void *arg, uint32_t item, uint32_t slot)
+{
+	struct line *line = arg;
+
+	if (line->slots[slot] != UINT32_MAX)
+		atomic_fetch_add(&line->overwritten, 1);
+	line->slots[slot] = item;
+	if (item % 31 == 0)
+		g_usleep(200);
+	atomic_fetch_add(&line->prepared, 1);
+}
+
+static bool take(void *arg, uint32_t item, uint32_t slot)
+{
+	struct line *line = arg;
+
+	line->wrong += item != line->taken || line->slots[slot] != item;
+	line->slots[slot] = UINT32_MAX;
+	if (item % 37 == 0)
+		g_usleep(200);
+	return ++line->taken != line->end;
+}
+
+static void run_line(unsigned int threads, uint32_t n, uint32_t depth, uint32_t end)
+{
+	struct line line = {.end = end};
+	const struct route_pipeline work = {prepare, take, &line};
+
+	memset(line.slots, 0xFF, sizeof(line.slots));
+	route_pipeline_run(threads, n, depth, &work);
+	ck_assert_uint_eq(line.taken, MIN(n, end));
+	ck_assert_uint_eq(line.wrong, 0);
+	ck_assert_uint_eq(line.overwritten, 0);
+	ck_assert_uint_ge(line.prepared, line.taken);
+	ck_assert_uint_le(line.prepared, line.taken + (threads > 1 && depth > 1 ? depth : 0));
+}
+
+START_TEST(test_pipeline)
+{
+	static const uint32_t sizes[] = {0, 1, 2, 5, 300};
+
+	for (unsigned int threads = 1; threads <= THREADS; threads++)
+		for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++)
+			for (uint32_t depth = 1; depth <= DEPTH; depth++) {
+				run_line(threads, sizes[s], depth, UINT32_MAX);
+				run_line(threads, sizes[s], depth, sizes[s] / 2 + 1);
+			}
 }
 END_TEST
 
@@ -166,6 +228,7 @@ TEST_SUITE
 
 	tcase_add_test(tcase, test_loop);
 	tcase_add_test(tcase, test_lockstep);
+	tcase_add_test(tcase, test_pipeline);
 	tcase_add_test(tcase, test_batches);
 	tcase_add_test(tcase, test_batches_apart);
 	suite_add_tcase(suite, tcase);

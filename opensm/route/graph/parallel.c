@@ -136,3 +136,95 @@ void route_parallel(unsigned int threads, uint32_t n,
 	loop.n_parts = threads > 1 ? MIN(n, threads * PARTS) : 1;
 	route_team_run(threads, run_parts, &loop);
 }
+
+/* ---- a pipeline ---- */
+
+struct pipeline {
+	const struct route_pipeline *work;
+	uint32_t n, depth;
+	pthread_mutex_t lock;
+	pthread_cond_t ready, room; /* for the caller; for the others */
+	uint32_t next, taken;	    /* to be prepared; items taken */
+	bool *is_ready;		    /* [slot]: item number modulo depth */
+	bool done;
+};
+
+/* Prepares the next item. With the lock, which it gives up meanwhile. */
+static void prepare_next(struct pipeline *pipeline)
+{
+	uint32_t i = pipeline->next++, slot = i % pipeline->depth;
+
+	pthread_mutex_unlock(&pipeline->lock);
+	pipeline->work->prepare(pipeline->work->arg, i, slot);
+	pthread_mutex_lock(&pipeline->lock);
+	pipeline->is_ready[slot] = true;
+	if (i == pipeline->taken)
+		pthread_cond_signal(&pipeline->ready);
+}
+
+static void prepare_all(struct pipeline *pipeline)
+{
+	pthread_mutex_lock(&pipeline->lock);
+	while (!pipeline->done && pipeline->next < pipeline->n) {
+		if (pipeline->next < pipeline->taken + pipeline->depth)
+			prepare_next(pipeline);
+		else
+			pthread_cond_wait(&pipeline->room, &pipeline->lock);
+	}
+	pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* Others are woken when half of the slots are free, not for each. */
+static void take_all(struct pipeline *pipeline)
+{
+	pthread_mutex_lock(&pipeline->lock);
+	while (!pipeline->done && pipeline->taken < pipeline->n) {
+		uint32_t slot = pipeline->taken % pipeline->depth;
+		bool more;
+
+		if (pipeline->next == pipeline->taken)
+			prepare_next(pipeline);
+		while (!pipeline->is_ready[slot])
+			pthread_cond_wait(&pipeline->ready, &pipeline->lock);
+		pthread_mutex_unlock(&pipeline->lock);
+		more = pipeline->work->take(pipeline->work->arg, pipeline->taken, slot);
+		pthread_mutex_lock(&pipeline->lock);
+		pipeline->is_ready[slot] = false;
+		pipeline->taken++;
+		pipeline->done = !more;
+		if (pipeline->next - pipeline->taken <= pipeline->depth / 2)
+			pthread_cond_broadcast(&pipeline->room);
+	}
+	pipeline->done = true;
+	pthread_cond_broadcast(&pipeline->room);
+	pthread_mutex_unlock(&pipeline->lock);
+}
+
+static void run_pipeline(void *arg, G_GNUC_UNUSED struct route_team *team, unsigned int i,
+			 G_GNUC_UNUSED unsigned int n)
+{
+	if (i)
+		prepare_all(arg);
+	else
+		take_all(arg);
+}
+
+void route_pipeline_run(unsigned int threads, uint32_t n, uint32_t depth,
+			const struct route_pipeline *work)
+{
+	g_autofree bool *is_ready = g_new0(bool, depth);
+	struct pipeline pipeline = {
+		.work = work,
+		.n = n,
+		.depth = depth,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.ready = PTHREAD_COND_INITIALIZER,
+		.room = PTHREAD_COND_INITIALIZER,
+		.is_ready = is_ready,
+	};
+
+	route_team_run(MIN(threads, MIN(depth, n)), run_pipeline, &pipeline);
+	pthread_cond_destroy(&pipeline.ready);
+	pthread_cond_destroy(&pipeline.room);
+	pthread_mutex_destroy(&pipeline.lock);
+}

@@ -3,6 +3,7 @@
 #ifndef ROUTE_GRAPH_PARALLEL_H
 #define ROUTE_GRAPH_PARALLEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -21,5 +22,18 @@ struct route_team;
 typedef void route_team_fn(void *arg, struct route_team *team, unsigned int i, unsigned int n);
 void route_team_run(unsigned int threads, route_team_fn *work, void *arg);
 void route_team_meet(struct route_team *team);
+
+/*
+ * Items whose results depend on all before them, but a part of whose work does not: prepare() does
+ * that part into one of depth slots, on any thread, while the caller's thread takes items in order.
+ * take() returns false for no more items. With one thread each item is prepared, then taken.
+ */
+struct route_pipeline {
+	void (*prepare)(void *arg, uint32_t item, uint32_t slot);
+	bool (*take)(void *arg, uint32_t item, uint32_t slot);
+	void *arg;
+};
+void route_pipeline_run(unsigned int threads, uint32_t n, uint32_t depth,
+			const struct route_pipeline *work);
 
 #endif

@@ -217,6 +217,7 @@ static inline bool layered_is_kind(const struct layered *layered, enum pair_kind
 	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 
+/* Called by several threads, for other pairs than the one that is taken. */
 typedef bool layered_kind_fn(void *arg, uint32_t a, uint32_t b);
 
 /*

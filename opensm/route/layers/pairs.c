@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layers/layered.h"
 
+#include <string.h>
+
 #include "route/graph/parallel.h"
 #include "route/graph/watch.h"
 
-#define PAIRS_AT_ONCE 2048
+#define DEPTH 8 /* rows that are listed ahead */
 
-struct batch {
-	struct layered_pair pairs[PAIRS_AT_ONCE];
-	uint32_t n;
+/* The pairs of a switch. */
+struct row {
+	struct layered_pair *pairs;
+	uint32_t n, room;
 };
 
-/*
- * While one thread takes the pairs of a batch, the others list the steps of the next. With a single
- * thread both are the same batch, which it lists and takes.
- */
-struct pipeline {
+/* While the caller's thread takes the pairs of a row, others list the steps of the next rows. */
+struct listing {
 	const struct layered *layered;
+	const struct route_lanes *lanes;
+	layered_kind_fn *is_kind;
 	layered_pair_fn *call;
 	void *arg;
-	struct batch *next, *listed;
-	bool done; /* the consumer wants no more */
+	struct row rows[DEPTH];
 };
 
 static void list_paths(const struct layered *layered, uint32_t from, uint32_t to,
@@ -48,72 +49,66 @@ static void list_paths(const struct layered *layered, uint32_t from, uint32_t to
 	}
 }
 
-static void list_pairs(const struct layered *layered, struct layered_pair *pairs, uint32_t n)
+static struct layered_pair *next_pair(struct row *row)
 {
-	for (struct layered_pair *pair = pairs; pair < pairs + n; pair++) {
+	if (row->n == row->room) {
+		row->room = 2 * row->room + 16;
+		row->pairs = g_renew(struct layered_pair, row->pairs, row->room);
+		memset(row->pairs + row->n, 0, (row->room - row->n) * sizeof(*row->pairs));
+	}
+	return &row->pairs[row->n++];
+}
+
+/* Whether a pair has an SL says a row itself: no other row has its pairs. */
+static void list_row(void *arg, uint32_t a, uint32_t slot)
+{
+	struct listing *listing = arg;
+	const struct layered *layered = listing->layered;
+	struct row *row = &listing->rows[slot];
+
+	row->n = 0;
+	for (uint32_t b = 0; b < layered->graph->n; b++) {
+		struct layered_pair *pair;
+
+		if (a == b || !listing->is_kind(listing->arg, a, b) ||
+		    (listing->lanes && route_lanes_sl(listing->lanes, a, b) != ROUTE_NO_SL))
+			continue;
+		pair = next_pair(row);
+		pair->a = a;
+		pair->b = b;
 		pair->n = 0;
-		list_paths(layered, pair->a, pair->b, pair);
-		list_paths(layered, pair->b, pair->a, pair);
+		list_paths(layered, a, b, pair);
+		list_paths(layered, b, a, pair);
 	}
 }
 
-static void run(void *arg, G_GNUC_UNUSED struct route_team *team, unsigned int thread,
-		unsigned int n)
+static bool take_row(void *arg, G_GNUC_UNUSED uint32_t a, uint32_t slot)
 {
-	struct pipeline *pipeline = arg;
-	struct batch *next = pipeline->next, *listed = pipeline->listed;
-	uint32_t part = next->n / MAX(n - 1, 1) + 1, first = thread ? (thread - 1) * part : 0;
+	const struct listing *listing = arg;
+	const struct row *row = &listing->rows[slot];
 
-	if ((thread || n == 1) && first < next->n)
-		list_pairs(pipeline->layered, &next->pairs[first], MIN(part, next->n - first));
-	for (uint32_t i = 0; !thread && !pipeline->done && i < listed->n; i++)
-		pipeline->done = !pipeline->call(pipeline->arg, &listed->pairs[i]);
+	for (uint32_t i = 0; i < row->n; i++)
+		if (!listing->call(listing->arg, &row->pairs[i]))
+			return false;
+	return route_watch_step(listing->layered->graph->watch);
 }
 
-static void go_on(struct pipeline *pipeline)
+static void clear_row(struct row *row)
 {
-	struct batch *taken = pipeline->listed;
-	bool is_full = pipeline->next->n == PAIRS_AT_ONCE;
-
-	pipeline->done |= !route_watch_step(pipeline->layered->graph->watch);
-	route_team_run(is_full ? pipeline->layered->graph->threads : 1, run, pipeline);
-	taken->n = 0;
-	pipeline->listed = pipeline->next;
-	pipeline->next = taken;
-}
-
-static void free_batch(struct batch *batch)
-{
-	for (uint32_t i = 0; i < PAIRS_AT_ONCE; i++)
-		g_free(batch->pairs[i].steps);
-	g_free(batch);
+	for (uint32_t i = 0; i < row->room; i++)
+		g_free(row->pairs[i].steps);
+	g_free(row->pairs);
 }
 
 void layered_each_pair(const struct layered *layered, const struct route_lanes *lanes,
 		       layered_kind_fn *is_kind, layered_pair_fn *call, void *arg)
 {
-	uint32_t n = layered->graph->n;
-	struct batch *one = g_new0(struct batch, 1);
-	struct batch *other = layered->graph->threads > 1 ? g_new0(struct batch, 1) : one;
-	struct pipeline pipeline = {layered, call, arg, one, other, false};
+	const struct route_graph *graph = layered->graph;
+	struct listing listing = {layered, lanes, is_kind, call, arg};
+	const struct route_pipeline rows = {list_row, take_row, &listing};
 
-	route_watch_begin(layered->graph->watch, "lanes", 0);
-
-	for (uint32_t a = 0; a < n && !pipeline.done; a++)
-		for (uint32_t b = 0; b < n; b++) {
-			struct batch *next = pipeline.next;
-
-			if (a == b || (lanes && route_lanes_sl(lanes, a, b) != ROUTE_NO_SL) ||
-			    !is_kind(arg, a, b))
-				continue;
-			next->pairs[next->n].a = a;
-			next->pairs[next->n++].b = b;
-			if (next->n == PAIRS_AT_ONCE)
-				go_on(&pipeline);
-		}
-	go_on(&pipeline);
-	go_on(&pipeline);
-	free_batch(one);
-	if (other != one)
-		free_batch(other);
+	route_watch_begin(graph->watch, "lanes", graph->n);
+	route_pipeline_run(graph->threads, graph->n, graph->threads > 1 ? DEPTH : 1, &rows);
+	for (uint32_t i = 0; i < DEPTH; i++)
+		clear_row(&listing.rows[i]);
 }
