@@ -34,6 +34,7 @@
 #define BATCHES 64  /* if there are at least two switches for each */
 #define EVEN 8	    /* the busiest channel may carry one part in this many more than the mean */
 #define STEP 4	    /* relief is for what exceeds all but one part in this many of the busiest */
+#define AHEAD 4	    /* switches whose steps are listed ahead, if there are threads for it */
 #define GAIN 8	    /* relief goes on as long as the busiest channel loses one part in this many */
 
 /* Kinds of endports, each spread by itself; KIND_OTHER last, with the loads of all. */
@@ -50,6 +51,7 @@ struct spread {
 	unsigned int index;	  /* of the LIDs that are spread now, among those of their port */
 	uint64_t *load;		  /* [channel]: of the current kind and index */
 	bool in_batches;
+	unsigned int threads;	  /* that it may use */
 };
 
 /* State of one thread. */
@@ -84,10 +86,9 @@ static void turn_to(struct spreader *spreader, uint32_t dest)
 }
 
 /* Lists the steps for a target; FABRIC_NONE: for LIDs of the switch. False if listed already. */
-static bool list_steps(struct spreader *spreader, uint32_t target)
+static bool list_steps(const struct spread *spread, struct route_flows *flows, uint32_t target)
 {
-	struct route_flows *flows = &spreader->flows;
-	const uint8_t *dimension = spreader->spread->dimension;
+	const uint8_t *dimension = spread->dimension;
 
 	if (!route_flows_list_steps(flows, target))
 		return false;
@@ -266,7 +267,7 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 		n = bundle_at(spreader, t, last);
 		if (spread->turns[t] != spread->turn || !is_of_index(spread, target))
 			continue;
-		others = list_steps(spreader, t) || !together;
+		others = list_steps(spread, &spreader->flows, t) || !together || t == first;
 		if (others && by_load)
 			choose(spreader);
 		if (together && (others || graph->parallel))
@@ -287,7 +288,7 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 	bool chosen = spread->by != SPREAD_LIDS && route_has_hosts(graph, sw);
 	unsigned int n = route_n_own(graph, sw);
 
-	if (list_steps(spreader, FABRIC_NONE) || !chosen)
+	if (list_steps(spread, &spreader->flows, FABRIC_NONE) || !chosen)
 		choose(spreader);
 	for (unsigned int i = 0; i < n; i++)
 		put(spreader, graph->own_lid[sw] + i);
@@ -295,7 +296,14 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 		add_flows(spreader, FABRIC_NONE, 1);
 }
 
-/* LIDs of a switch and its hosts, of those whose turn it is. */
+/* The current destination: LIDs of a switch and its hosts, of those whose turn it is. */
+static void spread_dest(struct spreader *spreader, uint32_t sw)
+{
+	spread_hosts(spreader, sw);
+	if (spreader->spread->turn == spreader->spread->last_turn && !spreader->spread->index)
+		put_own(spreader, sw);
+}
+
 static void spread_switch(void *arg, uint32_t sw, uint64_t *load)
 {
 	struct spreader *spreader = arg;
@@ -304,9 +312,52 @@ static void spread_switch(void *arg, uint32_t sw, uint64_t *load)
 		return;
 	spreader->load = load;
 	turn_to(spreader, sw);
-	spread_hosts(spreader, sw);
-	if (spreader->spread->turn == spreader->spread->last_turn && !spreader->spread->index)
-		put_own(spreader, sw);
+	spread_dest(spreader, sw);
+}
+
+/* ---- destinations in order ---- */
+
+struct in_order {
+	struct spreader *spreader;
+	struct route_flows flows[AHEAD];
+};
+
+static void list_ahead(void *arg, uint32_t sw, uint32_t slot)
+{
+	struct in_order *order = arg;
+
+	route_flows_turn_to(&order->flows[slot], sw);
+	list_steps(order->spreader->spread, &order->flows[slot], FABRIC_NONE);
+}
+
+static bool spread_listed(void *arg, uint32_t sw, uint32_t slot)
+{
+	struct in_order *order = arg;
+	struct spreader *spreader = order->spreader;
+
+	if (!route_watch_step(spreader->flows.graph->watch))
+		return false;
+	spreader->flows = order->flows[slot];
+	spreader->cost[sw] = 0;
+	spread_dest(spreader, sw);
+	return true;
+}
+
+/* Each sees the load of all before it; their steps do not depend on it, and are listed ahead. */
+static void spread_in_order(struct spread *spread, struct spreader *spreader)
+{
+	const struct layered *layered = spread->layered;
+	struct route_flows own = spreader->flows;
+	struct in_order order = {.spreader = spreader};
+	const struct route_pipeline work = {list_ahead, spread_listed, &order};
+
+	for (unsigned int i = 0; i < AHEAD; i++)
+		route_flows_init(&order.flows[i], &layered->plan, layered->channels, layered->hops);
+	spreader->load = spread->load;
+	route_pipeline_run(spread->threads, layered->graph->n, AHEAD, &work);
+	spreader->flows = own;
+	for (unsigned int i = 0; i < AHEAD; i++)
+		route_flows_clear(&order.flows[i]);
 }
 
 /* ---- kept paths ---- */
@@ -380,7 +431,7 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 
 		if (i < hosts ? !is_of_index(spread, &graph->targets[target]) : spread->index)
 			continue;
-		list_steps(spreader, target);
+		list_steps(spread, &spreader->flows, target);
 		if (keep_or_mend(spreader, lid, before) != later) {
 			put(spreader, lid);
 			if (i < hosts ? graph->targets[target].offset == spread->index : counts)
@@ -410,7 +461,7 @@ static void relieve(struct spreader *spreader, struct route_relief *relief, uint
 		set_sent(spreader, t, go_together(spread) ? n_first(graph, t, n) : 1);
 		if (!route_relief_read(relief, target->lid))
 			continue;
-		list_steps(spreader, t);
+		list_steps(spread, &spreader->flows, t);
 		route_relief_move(relief, target->lid);
 		for (uint32_t i = 1; i < n; i++)
 			put_like(spreader, target[i].lid, target->lid);
@@ -548,8 +599,11 @@ static void spread_turns(struct spread *spread, struct spreader *spreaders, unsi
 			all[c] += spread->load[c];
 			spread->load[c] = is_other ? all[c] : 0;
 		}
-		route_batches(n, spread->in_batches ? MAX(n / BATCHES, 2) : 1, spread->load,
-			      n_channels, spread_switch, threads, n_threads);
+		if (spread->threads > 1 && !spread->in_batches && !layered->plan.wishes.tied)
+			spread_in_order(spread, spreaders);
+		else
+			route_batches(n, spread->in_batches ? MAX(n / BATCHES, 2) : 1, spread->load,
+				      n_channels, spread_switch, threads, n_threads);
 	}
 }
 
@@ -623,7 +677,7 @@ static unsigned int count_indexes(const struct route_graph *graph)
 static void fill(struct spread *spread)
 {
 	const struct layered *layered = spread->layered;
-	unsigned int n = spread->in_batches ? MAX(layered->graph->threads, 1) : 1;
+	unsigned int n = spread->in_batches ? spread->threads : 1;
 	unsigned int n_indexes = spread->by == SPREAD_LIDS ? count_indexes(layered->graph) : 1;
 	uint32_t of_kind = list_turns(spread);
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
@@ -680,6 +734,8 @@ static void spread_all(struct layered *layered, unsigned int ways)
 			.in_batches = has_batches(layered, by),
 		};
 	}
+	for (uint32_t i = 0; i < n; i++)
+		spreads[i].threads = MAX(layered->graph->threads / n, 1);
 	route_parallel(layered->graph->threads, n, fill_some, spreads);
 }
 
