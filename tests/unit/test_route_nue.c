@@ -198,6 +198,7 @@ static const struct {
 } kept[] = {
 	{"fattree:8", 1, 5},	   {"fattree:8", 4, 5},	      {"torus:6x6x6:2", 2, 4},
 	{"dragonfly:6:3:2", 2, 4}, {"random:64:8:4:1", 3, 5}, {"torus:6x6x6:2", 1, 4},
+	{"mesh:8x8:1", 2, 2},	   {"torus:8x8:2", 2, 4},
 };
 
 START_TEST(test_one_cable)

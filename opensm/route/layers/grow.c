@@ -33,6 +33,7 @@
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
 #define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
+#define RELIEF_STEP (GROW_HOP / 2) /* the same where the load of channels matters most */
 #define PARTS 64
 #define BUCKETS 4096 /* a power of two, more than any two costs in the buckets differ by */
 #define PASSES 3     /* over all destinations, for paths that have to be built again */
@@ -61,6 +62,7 @@ struct growth {
 	uint64_t limit;	    /* what a channel may carry */
 	uint64_t sum;	    /* of all loads */
 	uint16_t *hop_cost; /* [channel] */
+	uint16_t new_step;  /* cost of a step that its lane has not yet */
 	uint16_t part_cost[PARTS]; /* [16ths of 1.5 times the mean load] */
 	bool *escapes, *had_escapes; /* [switch]: is reached by escape paths; was */
 	struct acyclic_step *steps; /* of a path, or of all paths of a pair */
@@ -330,7 +332,7 @@ static void offer_ways(struct growth *growth, uint32_t sw)
 			continue;
 		cost = growth->cost[sw] + growth->hop_cost[back];
 		if (is_new_step(growth, back))
-			cost += NEW_STEP;
+			cost += growth->new_step;
 		bucket = &growth->bucket[cost % BUCKETS];
 		growth->next[back] = *bucket;
 		*bucket = back;
@@ -767,12 +769,32 @@ static void keep_tables(struct growth *growth)
 		}
 }
 
+/* Withdraws the current paths over channels that carry too much. */
+static void withdraw_busy(struct growth *growth)
+{
+	const uint32_t *to = growth->layered->channels->to;
+
+	growth->bad[growth->dest] = false;
+	for (uint32_t i = 0; i < growth->n_joined; i++) {
+		uint32_t sw = growth->joined[i], c = growth->chosen[sw];
+
+		growth->bad[sw] = growth->bad[to[c]] || growth->load[c] > growth->limit;
+		if (growth->bad[sw])
+			growth->given[sw] = FABRIC_NONE;
+	}
+}
+
 /* Adds all paths to some LIDs that can stay; the rest is left out. */
 static void add_column(struct growth *growth, const struct lids *lids)
 {
 	uint32_t n = growth->layered->graph->n;
 
 	give_column(growth, lids);
+	if (growth->limit < UINT64_MAX) {
+		join_all_given(growth, false);
+		withdraw_busy(growth);
+		begin(growth, lids->dest);
+	}
 	join_all_given(growth, true);
 	for (uint32_t sw = 0; sw < n; sw++)
 		*left_out(growth, sw, lids->dest) |= is_missing(growth, sw);
@@ -785,12 +807,27 @@ static void add_switch(struct growth *growth, struct lids all)
 
 /* ---- all ---- */
 
+static void open_lanes(struct growth *growth)
+{
+	for (unsigned int i = 0; i < growth->n_lanes; i++) {
+		growth->lane[i] = acyclic_new(growth->layered->channels);
+		layered_take_trunk(growth->layered, growth->lane[i]);
+	}
+}
+
+static void free_lanes(struct growth *growth)
+{
+	for (unsigned int i = 0; i < growth->n_lanes; i++)
+		acyclic_free(growth->lane[i]);
+}
+
 static void init(struct growth *growth, struct layered *layered)
 {
 	uint32_t n = layered->graph->n, n_channels = layered->channels->n, n_lanes = layered->vls;
 	uint32_t sm = layered->graph->sm_switch;
 
 	*growth = (struct growth){.layered = layered, .n_lanes = n_lanes, .limit = UINT64_MAX};
+	growth->new_step = NEW_STEP;
 	growth->bad = g_new(bool, n + 1);
 	growth->left_out = g_new0(bool, (size_t)n *n + 1);
 	growth->load = g_new0(uint64_t, n_channels + 1);
@@ -818,10 +855,7 @@ static void init(struct growth *growth, struct layered *layered)
 			route_lanes_put(growth->lanes, sw, sm,
 					growth->lanes->vl[growth->lanes->sm_sl]);
 	layered_find_trunk(layered, false);
-	for (unsigned int i = 0; i < n_lanes; i++) {
-		growth->lane[i] = acyclic_new(layered->channels);
-		layered_take_trunk(layered, growth->lane[i]);
-	}
+	open_lanes(growth);
 	for (uint32_t i = 0; i < PARTS; i++)
 		growth->part_cost[i] = GROW_HOP + GROW_HOP * i * i * i / (16 * 16 * 16);
 	set_costs(growth);
@@ -829,8 +863,7 @@ static void init(struct growth *growth, struct layered *layered)
 
 static void clear(struct growth *growth)
 {
-	for (unsigned int i = 0; i < growth->n_lanes; i++)
-		acyclic_free(growth->lane[i]);
+	free_lanes(growth);
 	route_lanes_free(growth->lanes);
 	g_free(growth->left_out);
 	g_free(growth->bad);
@@ -901,15 +934,34 @@ void layered_grow(struct layered *layered)
 	clear(&growth);
 }
 
-/* Moves paths from channels that carry much more than any did before. */
+/*
+ * Builds all paths over too busy channels again. They leave their lanes first, as others would find
+ * no room beside them, and pairs may move.
+ */
+static void grow_busy(struct growth *growth)
+{
+	free_lanes(growth);
+	open_lanes(growth);
+	each_switch(growth, add_switch);
+	growth->limit = UINT64_MAX;
+	growth->least = growth->freedom = LANE_MOVES;
+	growth->new_step = RELIEF_STEP;
+	mend(growth);
+}
+
+/*
+ * Moves paths from channels that carry much more than any did before; and if some then still carry
+ * so much that the tables would hardly be kept, more of them, to other lanes.
+ */
 static void relieve(struct growth *growth)
 {
-	const struct layered *layered = growth->layered;
-	uint64_t before = layered->kept[0].routing->layered.busiest;
+	uint64_t before = growth->layered->kept[0].routing->layered.busiest;
 
 	growth->limit = before + before / RENEW_RELIEVED;
-	if (layered->relieve)
-		each_switch(growth, mend_switch);
+	each_switch(growth, mend_switch);
+	if (growth->n_lanes > 1 &&
+	    renew_is_busier(busiest(growth), before, RENEW_LAYERS_BUSIER))
+		grow_busy(growth);
 }
 
 bool layered_grow_kept(struct layered *layered)
@@ -929,7 +981,8 @@ bool layered_grow_kept(struct layered *layered)
 	good = missing <= all / RENEW_REGROWN;
 	if (good) {
 		mend(&growth);
-		relieve(&growth);
+		if (layered->relieve)
+			relieve(&growth);
 		finish(&growth);
 	}
 	clear(&growth);
