@@ -33,7 +33,7 @@
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
 #define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
-#define RELIEF_STEP (GROW_HOP / 2) /* the same where the load of channels matters most */
+#define RELIEF_STEP (GROW_HOP / 2) /* where the load of channels matters most */
 #define PARTS 64
 #define BUCKETS 4096 /* a power of two, more than any two costs in the buckets differ by */
 #define PASSES 3     /* over all destinations, for paths that have to be built again */
@@ -456,8 +456,11 @@ static void set_costs(struct growth *growth)
 	uint32_t n = growth->layered->channels->n;
 	uint64_t scale = (UINT64_C(16) << 32) / (1 + growth->sum * 3 / (2 * MAX(n, 1)));
 
-	for (uint32_t c = 0; c < n; c++)
-		growth->hop_cost[c] = growth->part_cost[MIN(growth->load[c] * scale >> 32, PARTS - 1)];
+	for (uint32_t c = 0; c < n; c++) {
+		uint64_t part = growth->load[c] * scale >> 32;
+
+		growth->hop_cost[c] = growth->part_cost[MIN(part, PARTS - 1)];
+	}
 }
 
 /* Adds the flows to some LIDs by the current paths, or subtracts them. */
