@@ -185,6 +185,15 @@ check_PROGRAMS += tests/bench/congestion
 tests_bench_congestion_CFLAGS = $(TEST_CFLAGS)
 tests_bench_congestion_LDADD = libroutecheck.a libcc.a $(LIBS_ROUTECHECK) -lm
 
+# How evenly routes load the cables, beside a local search and Dmodc: make bench-even
+# BENCH_FLAGS='-v irregular'.
+check_PROGRAMS += tests/bench/even
+tests_bench_even_CFLAGS = $(TEST_CFLAGS)
+tests_bench_even_LDADD = $(LIBS_ROUTECHECK) -lm
+bench-even: tests/bench/even$(EXEEXT)
+	tests/bench/even $(BENCH_FLAGS)
+.PHONY: bench-even
+
 # What plug-ins that misbehave cost sweeps and answers: make bench-plugins BENCH_FLAGS='--runs 9'.
 EXTRA_DIST += tests/bench/plugins.py
 bench-plugins: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \

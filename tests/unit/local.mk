@@ -17,6 +17,7 @@ libroutecheck_a_SOURCES = \
 	tests/unit/proof_routing.c tests/unit/proof_routing.h \
 	tests/unit/route_checker.c tests/unit/route_checker.h \
 	tests/unit/route_churn.c tests/unit/route_churn.h \
+	tests/unit/route_search.c tests/unit/route_search.h \
 	tests/unit/route_shapes.c tests/unit/route_shapes.h
 libroutecheck_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsamake_a_SOURCES = tests/unit/test_sa_make.c tests/unit/test_sa_make.h
