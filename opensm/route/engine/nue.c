@@ -47,7 +47,7 @@ static bool is_shortest(const struct routing *legal)
 /* Whether the tables were made for a tree, or load no channel much more than the mean. */
 static bool is_even(const struct routing *legal)
 {
-	return legal->base->peak <= EVEN;
+	return !legal->base->by_load || legal->base->peak <= EVEN;
 }
 
 static bool use(struct layered *layered, struct routing **legal)

@@ -385,6 +385,7 @@ void route_balance_fill(const struct route_plan *plan, const struct fabric *fabr
 	route_columns_fill(&columns, graph, routing);
 	route_columns_clear(&columns);
 	routing->base->peak = peak_of(load, graph->n_links);
+	routing->base->by_load = true;
 	for (unsigned int i = 0; i < n; i++)
 		balance_free(threads[i]);
 	route_channels_free(channels);

@@ -5,7 +5,9 @@
  */
 #include "route/fill/shortest.h"
 
+#include "route/fill/relief.h"
 #include "route/fill/ties.h"
+#include "route/graph/watch.h"
 #include "route/order/orient.h"
 #include "route/value/base.h"
 
@@ -54,6 +56,21 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *
 	return hops;
 }
 
+bool route_fill_tree(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
+		     struct routing *routing)
+{
+	bool even;
+
+	if (!route_tree_fill(plan, hops, next, routing, &even))
+		return false;
+	if (route_is_cancelled(plan->graph->watch))
+		return true; /* some rows are not set */
+	route_mend_penalties(routing, plan, hops);
+	if (!even)
+		route_relieve(plan, hops, routing);
+	return true;
+}
+
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const uint32_t *order,
 			      GError **error)
@@ -80,11 +97,9 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (engine->preferences)
 			route_mark_preferences(&plan.wishes, fabric, input);
 		route_mark_ties(&plan.wishes, fabric, input);
-		if (by_load || !route_tree_fill(&plan, hops, next, routing))
+		if (by_load || !route_fill_tree(&plan, hops, next, routing))
 			route_balance_fill(&plan, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);
-		else
-			route_mend_penalties(routing, &plan, hops);
 	}
 	if (routing) {
 		route_note_ties(routing, &plan, hops);

@@ -8,9 +8,14 @@
 
 /*
  * For layered networks (trees of any shape): false, with nothing done, if the graph is not such a
- * network, or there are weights. hops and next are those of route_hops_all().
+ * network, or there are weights. hops and next are those of route_hops_all(). even: no cable is
+ * missing, and all cables between two ranks carry the same.
  */
 bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
+		     struct routing *routing, bool *even);
+
+/* route_tree_fill(), then by ties, and by load (relief.h) unless it is even already. */
+bool route_fill_tree(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 
 /*

@@ -459,10 +459,9 @@ static void relieve(struct spreader *spreader, struct route_relief *relief, uint
 		if (!is_of_index(spread, target))
 			continue;
 		set_sent(spreader, t, go_together(spread) ? n_first(graph, t, n) : 1);
-		if (!route_relief_read(relief, target->lid))
-			continue;
 		list_steps(spread, &spreader->flows, t);
-		route_relief_move(relief, target->lid);
+		if (!route_relief_move(relief, t))
+			continue;
 		for (uint32_t i = 1; i < n; i++)
 			put_like(spreader, target[i].lid, target->lid);
 	}
@@ -471,8 +470,12 @@ static void relieve(struct spreader *spreader, struct route_relief *relief, uint
 static void relieve_all(struct spreader *spreader, uint64_t limit)
 {
 	const struct spread *spread = spreader->spread;
-	struct route_relief relief = {&spreader->flows, &spread->way->columns, spread->load,
-				      spreader->chosen, limit};
+	struct route_relief relief = {
+		.flows = &spreader->flows,
+		.columns = &spread->way->columns,
+		.load = spread->load,
+		.limit = limit,
+	};
 	const struct route_graph *graph = spread->layered->graph;
 
 	for (uint32_t sw = 0; sw < graph->n && !route_is_cancelled(graph->watch); sw++)

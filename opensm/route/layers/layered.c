@@ -145,6 +145,7 @@ static struct routing *compute(struct layered *layered, GError **error)
 			routing->promises |= ROUTE_DEADLOCK_FREE;
 			routing_make_repairable(routing, &layered->plan,
 						g_steal_pointer(&layered->hops));
+			routing->base->by_load = true;
 			/* a repair moves entries only where a cable carries far more */
 			routing->base->peak =
 				layered->way->peak * (1 + 1.0 / RENEW_LEGAL_BUSIER);

@@ -19,6 +19,9 @@
  * follow the one, so that a cable affects as few leaves as possible, and as few blocks of tables
  * change when it is lost.
  *
+ * Where turns leave loads uneven, as cables were lost, or the numbers of hosts and cables do not
+ * divide each other, entries are moved off the busiest cables (relief.h).
+ *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
  * d / w mod p; that parent goes on with d / w. Then consecutive destinations that leave a switch
@@ -182,7 +185,7 @@ static bool is_along_ranks(const struct tree *tree)
 }
 
 bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
-		     struct routing *routing)
+		     struct routing *routing, bool *even)
 {
 	struct tree tree = {
 		.graph = plan->graph,
@@ -199,6 +202,7 @@ bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const u
 		tree_find_ancestors(&tree);
 		tree.along_ranks = is_along_ranks(&tree);
 		tree_fill(&tree, routing);
+		*even = tree.even;
 	}
 	tree_clear_ancestors(&tree);
 	g_free(tree.rank);

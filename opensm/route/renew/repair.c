@@ -256,8 +256,8 @@ static bool is_repaired(const struct routing *routing)
 }
 
 /*
- * If cables were lost or came back, where tables are made by load. In trees, turns keep the
- * balance, but not forever: in small ones, where that costs little, sticky.c compares with a full
+ * If cables were lost or came back. In trees turns keep the balance, but not forever: in small
+ * ones, where that costs little, loads are added up, and sticky.c compares them with a full
  * computation when damage adds up.
  */
 static void keep_even(const struct route_change *change, struct routing *routing)
@@ -269,11 +269,10 @@ static void keep_even(const struct route_change *change, struct routing *routing
 	routing->repair_state->accepted_peak = change->whole ? 0 : old->accepted_peak;
 	if (!change->n_touched || change->whole)
 		return;
-	if (routing->base->peak > 0)
+	if (routing->base->by_load || work <= RENEW_COMPARED_PAIRS)
 		route_rebalance(routing, 0);
-	else
-		routing->repair_state->uneven =
-			work <= RENEW_COMPARED_PAIRS && is_repaired(change->old);
+	if (!routing->base->by_load && !is_repaired(change->old))
+		routing->repair_state->uneven = false;
 }
 
 static struct routing *make(struct route_change *change, const struct route_input *input)

@@ -16,7 +16,8 @@ struct route_base {
 	uint8_t *bytes;	       /* of all rows */
 	uint8_t **rows;
 	uint32_t *order;       /* before route_join_tops(); or NULL */
-	double peak; /* load of the busiest link as a multiple of the mean; 0: not routed by load */
+	double peak;  /* load of the busiest link as a multiple of the mean; 0: nearly 1 */
+	bool by_load; /* all entries were chosen by load */
 };
 
 /* The state of the engine after it made, or repaired, the routing. */
