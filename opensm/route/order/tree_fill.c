@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "route/graph/parallel.h"
+#include "route/graph/watch.h"
 #include "route/order/tree.h"
 #include "route/value/base.h"
 
@@ -506,7 +507,8 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 
 	(void)thread;
 	(void)last;
-	while ((sw = atomic_fetch_add(&fill->next, AT_ONCE)) < n)
+	while ((sw = atomic_fetch_add(&fill->next, AT_ONCE)) < n &&
+	       route_watch_step(fill->tree->graph->watch))
 		for (uint32_t end = MIN(sw + AT_ONCE, n); sw < end; sw++)
 			fill_switch(fill, sw, &memory);
 	g_free(memory.octets);
@@ -519,6 +521,8 @@ void tree_fill(const struct tree *tree, struct routing *routing)
 	struct fill fill = {tree, routing};
 	unsigned int threads = MAX(tree->graph->threads, 1);
 
+	route_watch_begin(tree->graph->watch, "filling tables",
+			  (tree->graph->n + AT_ONCE - 1) / AT_ONCE);
 	atomic_init(&fill.next, 0);
 	route_parallel(threads, threads, fill_switches, &fill);
 }
