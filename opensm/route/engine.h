@@ -175,8 +175,11 @@ struct routing {
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
 	uint8_t **lft;	   /* [switch][LID]: n_blocks * 64 octets, 0xFF: no entry */
 	uint16_t max_hops; /* of best paths; detours where no best path is legal may be longer */
-	/* [switch]: its place in an order: paths go to lower places (up), then to higher ones. NULL
-	 * if the engine has none. The verifier must not rely on it: see verify_order.c. */
+	/*
+	 * [switch]: its place in an order: paths go to lower places (up), then to higher ones, but
+	 * for a few on lanes of their own; and so does multicast. NULL if the engine has none. The
+	 * verifier must not rely on it: see verify_order.c.
+	 */
 	uint32_t *order;
 	char *note;			 /* for the operator; NULL: none */
 	struct route_base *base;	 /* tables of the last full computation; owns most rows */

@@ -198,7 +198,7 @@ static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to
 	if ((there < ROUTE_SLS && lanes->vl[there] == vl) ||
 	    (back < ROUTE_SLS && lanes->vl[back] == vl))
 		return true;
-	return lanes->vl[lanes->sm_sl] == vl && (from == sm || to == sm);
+	return !lanes->sm_by_path && lanes->vl[lanes->sm_sl] == vl && (from == sm || to == sm);
 }
 
 /* Whether packets from one switch to the nodes of another may have that SL. */
@@ -371,6 +371,43 @@ static bool is_acyclic(GArray *pairs, uint32_t n_ports)
 
 /* ---- the whole ---- */
 
+/* All that multicast may do on a lane, if it follows an order of the switches. */
+static void add_order(const struct checker *checker, struct dependencies *dependencies)
+{
+	const struct fabric *fabric = checker->fabric;
+	const uint32_t *order = checker->routing->order;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		for (unsigned int num = 1; num <= n_ports(fabric, sw); num++) {
+			uint32_t to = checker_next_switch(fabric, sw, num);
+
+			for (unsigned int out = 1; to != FABRIC_NONE && out <= n_ports(fabric, to);
+			     out++) {
+				uint32_t beyond = checker_next_switch(fabric, to, out);
+
+				if (beyond != FABRIC_NONE && beyond != sw &&
+				    (order[to] < order[sw] || order[beyond] > order[to]))
+					depend(dependencies, fabric_switch_port(fabric, sw, num),
+					       fabric_switch_port(fabric, to, out));
+			}
+		}
+}
+
+static void add_multicast(const struct checker *checker,
+			  struct dependencies dependencies[ROUTE_SLS])
+{
+	const struct route_lanes *lanes = checker->routing->lanes;
+	uint16_t vls = 0;
+
+	if (!checker->routing->order || !lanes || lanes->turns)
+		return;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		vls |= !(lanes->sls_unsafe_for_multicast >> sl & 1) << lanes->vl[sl];
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		if (vls >> vl & 1 && dependencies[vl].pairs->len)
+			add_order(checker, &dependencies[vl]);
+}
+
 static void check_lanes(struct checker *checker, struct dependencies dependencies[ROUTE_SLS])
 {
 	bool used[ROUTE_SLS];
@@ -409,6 +446,7 @@ void checker_run(struct checker *checker, const struct fabric *fabric,
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
 			check_lid(checker, lid, dependencies);
+	add_multicast(checker, dependencies);
 	check_lanes(checker, dependencies);
 }
 

@@ -158,6 +158,97 @@ START_TEST(test_damaged)
 }
 END_TEST
 
+/* ---- where the shortest path of some hosts is not legal ---- */
+
+static const struct {
+	const char *spec;
+	uint64_t seed;
+	uint32_t percent;
+	unsigned int lanes; /* at most */
+	bool with_sm; /* paths to the SM turn where its SL has no room for that */
+} worse[] = {
+	{"fattree:8", 2, 15, 2},	{"fattree:8", 10, 20, 3, true},
+	{"xgft:4,4,8:1,4,4", 6, 15, 2}, {"xgft:6,5,7:1,3,2", 5, 10, 2},
+	{"xgft:6,5,7:1,3,2", 10, 15, 3}, {"xgft:8,6,10:1,4,3", 7, 15, 3},
+};
+
+/* Pairs of switches with hosts: all, those with a path that turns up. */
+struct turned {
+	uint32_t pairs, turn;
+};
+
+static struct turned count_turned(const struct fabric *fabric, const struct routing *routing)
+{
+	uint32_t n = fabric->n_switches;
+	g_autofree uint8_t *seen = g_new0(uint8_t, (size_t)n * n); /* 1: a pair, 2: it turns up */
+	struct turned turned = {0};
+
+	each_flow(fabric, 0, lid, sw)
+	{
+		uint32_t leaf = checker_leaf(fabric, lid);
+		size_t at = (size_t)MIN(sw, leaf) * n + MAX(sw, leaf);
+
+		seen[at] |= 1 | turns_up(fabric, routing, sw, lid) << 1;
+	}
+	for (size_t i = 0; i < (size_t)n * n; i++) {
+		uint8_t sl = route_lanes_sl(routing->lanes, i / n, i % n);
+
+		turned.pairs += seen[i] & 1;
+		turned.turn += seen[i] >> 1;
+		ck_assert_msg(!seen[i] || seen[i] >> 1 || !sl, "a legal pair has SL %u", sl);
+	}
+	return turned;
+}
+
+/* The SLs that are unsafe for multicast are so: paths there close loops with what it may do. */
+static void expect_loops(const struct fabric *fabric, struct routing *routing)
+{
+	struct checker checker;
+
+	routing->lanes->sls_unsafe_for_multicast = 0;
+	checker_run(&checker, fabric, routing);
+	checker_agrees(&checker, 1, "unsafe for multicast");
+	ck_assert(!checker.verdict.acyclic);
+	checker_clear(&checker);
+}
+
+/* All others stay on the first lane, where multicast follows the order as before. */
+START_TEST(test_few_turn)
+{
+	struct builder *builder = make_builder_of(worse[_i].spec);
+	struct fabric *fabric;
+
+	make_lids(builder, 0);
+	fabric = damage(builder, worse[_i].seed, worse[_i].percent);
+	for (unsigned int e = 1; e < G_N_ELEMENTS(engines); e++) {
+		struct routing *routing = compute(engines[e], fabric, 1);
+		struct turned turned;
+
+		checker_accept(fabric, routing, engines[e]);
+		ck_assert_uint_eq(routing->promises, ROUTE_DEADLOCK_FREE | ROUTE_SHORTEST);
+		ck_assert_ptr_nonnull(routing->order);
+		ck_assert_ptr_nonnull(routing->lanes);
+		ck_assert_uint_le(routing->lanes->n, worse[_i].lanes);
+		ck_assert_uint_eq(routing->lanes->sls_unsafe_for_multicast & 1, 0);
+		turned = count_turned(fabric, routing);
+		ck_assert_int_eq(routing->lanes->sm_by_path, worse[_i].with_sm);
+		ck_assert_uint_gt(turned.turn, 0);
+		ck_assert_uint_le(turned.turn * 10, turned.pairs);
+		for (unsigned int threads = 2; threads <= 4; threads += 2) {
+			struct routing *same = compute(engines[e], fabric, threads);
+
+			checker_same_tables(routing, same, engines[e]);
+			routing_unref(same);
+		}
+		ck_assert_uint_ne(routing->lanes->sls_unsafe_for_multicast, 0);
+		expect_loops(fabric, routing);
+		routing_unref(routing);
+	}
+	fabric_unref(fabric);
+	builder_free(builder);
+}
+END_TEST
+
 /* Trees of any shape that lost anything. */
 START_TEST(test_any_tree)
 {
@@ -171,7 +262,12 @@ START_TEST(test_any_tree)
 		shape_whole(&shape, seed, kinds[seed % G_N_ELEMENTS(kinds)]);
 		fabric = damage(shape.builder, seed, seed % 16);
 		for (unsigned int e = 0; e < G_N_ELEMENTS(engines); e++) {
-			struct route_input input = {.threads = 1 + seed % 4};
+			struct route_input input = {
+				.threads = 1 + seed % 4,
+				.sm_sl = seed % 5 ? 0 : 3,
+				.lash_start_vl = seed % 3 ? 0 : 1,
+				.vls = seed % 7 ? 0 : 2,
+			};
 			struct routing *routing =
 				route_compute(route_find(engines[e]), fabric, &input, NULL);
 
@@ -250,6 +346,7 @@ TEST_SUITE
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, test_damaged, 0, G_N_ELEMENTS(trees));
+	tcase_add_loop_test(tests, test_few_turn, 0, G_N_ELEMENTS(worse));
 	tcase_add_test(tests, test_any_tree);
 	tcase_add_loop_test(tests, test_each_index, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tests);

@@ -4,8 +4,9 @@
  * except where all its paths are legal (layered.h).
  *
  * Engine dfsssp: as sssp, but free of credit loops by virtual lanes (layers.c). If its paths take
- * several lanes, it uses those of lash, which take fewer, if they load no channel more; it also
- * uses them if there are not enough lanes, as in tori, and then reports it.
+ * several lanes, though not because a few are not legal, it uses those of lash, which take fewer,
+ * if they load no channel more; it also uses them if there are not enough lanes, as in tori, and
+ * then reports it.
  */
 #include "route/fill/shortest.h"
 #include "route/layers/layered.h"
@@ -33,6 +34,7 @@ static bool assign(struct layered *layered, GError **error)
 	layered_spread_ahead(layered, SPREAD_LOADS);
 	most = layered_spread(layered, SPREAD_LIDS);
 	if (layered_assign_one(layered) ||
+	    (layered->nearly_legal && layered_assign(layered, 0, NULL)) ||
 	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))
 		return true;
 	layered_spread(layered, SPREAD_LIDS);

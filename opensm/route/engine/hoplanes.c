@@ -2,7 +2,8 @@
 /*
  * Engine hoplanes: shortest paths whose packets change to the next virtual lane along the path, for
  * networks of small diameter (dragonfly, slim fly, hyperX): fewer lanes than one for each hop, and
- * usually one SL for all.
+ * usually one SL for all. Where nearly all paths are legal (layered.h), a few pairs of switches
+ * have another SL instead.
  *
  * A packet need not change at every hop. As many turns (from a channel to the next one) as possible
  * without a cycle among themselves (acyclic.h) are free and keep the lane; each other turn leads to
@@ -379,6 +380,10 @@ static bool route_by_load(struct layered *layered, GError **error)
 	if (layered->all_legal) {
 		layered_spread(layered, SPREAD_LIDS);
 		return true;
+	}
+	if (layered->nearly_legal) {
+		layered_spread(layered, SPREAD_LIDS);
+		return layered_assign(layered, 0, error);
 	}
 	hop.is_free = g_new0(bool, layered->channels->n_steps + 1);
 	hop.rank = g_malloc(layered->channels->n_steps + 1);

@@ -10,8 +10,8 @@
  * With an LMC, the first LIDs of all ports are balanced among themselves, then the second ones, and
  * so on: hosts may use only one of them. Of equal channels each of these takes another one first.
  *
- * Where all paths are legal (layered.h), channels that then carry far more than the mean are
- * relieved (relief.h).
+ * Where all or nearly all paths are legal (layered.h), channels that then carry far more than the
+ * mean are relieved (relief.h).
  *
  * Kept paths of earlier tables stay whatever they carry, and the rest is spread around them.
  *
@@ -109,7 +109,7 @@ static uint64_t detour(const uint8_t *dimension, uint32_t channel)
  */
 static uint32_t start_of(const struct spread *spread, uint32_t sw)
 {
-	bool apart = spread->by == SPREAD_LEAVES && spread->layered->all_legal;
+	bool apart = spread->by == SPREAD_LEAVES && spread->layered->plan.order.up;
 
 	return spread->index + (apart ? sw : 0);
 }
@@ -661,7 +661,7 @@ static void spread_index(struct spread *spread, struct spreader *spreaders, unsi
 		keep_all(spreaders);
 	else
 		spread_turns(spread, spreaders, n_threads, of_kind);
-	if (spread->layered->all_legal && spread->first_turn) /* no kinds */
+	if (spread->layered->plan.order.up && spread->first_turn) /* no kinds */
 		make_even(spreaders);
 	*most = MAX(*most, busiest(spread));
 	spread->way->peak = MAX(spread->way->peak,
@@ -744,7 +744,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
 {
-	if (layered->graph->threads > 1 && !layered->all_legal)
+	if (layered->graph->threads > 1 && !layered->plan.order.up)
 		spread_all(layered, ways);
 }
 
@@ -763,7 +763,7 @@ uint64_t layered_spread_leaves(struct layered *layered)
 
 	if (layered->kept)
 		return layered_spread(layered, SPREAD_LIDS);
-	if (layered->all_legal)
+	if (layered->plan.order.up)
 		return layered_spread(layered, SPREAD_LEAVES);
 	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);

@@ -55,7 +55,7 @@ uint32_t route_order_by_distance(const struct route_order *order, const uint8_t 
 				 uint32_t *switches)
 {
 	uint32_t n = order->graph->n, start[256 + 1] = {0};
-	uint8_t mask = order->up ? (uint8_t)~ROUTE_UP : 0xFF;
+	uint8_t mask = route_distance_mask(order);
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		start[256 - (hops[sw] == ROUTE_FAR ? ROUTE_FAR : hops[sw] & mask)]++;
@@ -113,10 +113,12 @@ static struct route_step *list_directed(const struct route_flows *flows, uint32_
 					struct route_step *restrict step)
 {
 	const uint32_t *to = flows->channels->to, *first = flows->channels->first;
+	bool mixed = flows->plan->order.mixed;
 
 	for (uint32_t c = first[sw]; c < first[sw + 1]; c++) {
 		*step = (struct route_step){c, to[c]};
-		step += route_flows_leads(flows, sw, c);
+		step += mixed ? route_flows_leads(flows, sw, c)
+			      : route_flows_leads_on(flows, sw, c);
 	}
 	return step;
 }

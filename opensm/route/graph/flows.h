@@ -49,15 +49,23 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest);
  * False if they are listed already.
  */
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
+/* Whether a channel leads nearer to the current destination by the directions. */
+static inline bool route_flows_leads_on(const struct route_flows *flows, uint32_t sw,
+					uint32_t channel)
+{
+	uint8_t there = flows->far[flows->channels->to[channel]], up = flows->rises[channel];
+
+	return ((there | up) + 1u == flows->far[sw]) & !(there & ROUTE_UP & ~up);
+}
 /* Whether a channel leads nearer to the current destination, in a graph without weights. */
 static inline bool route_flows_leads(const struct route_flows *flows, uint32_t sw, uint32_t channel)
 {
-	uint8_t there = flows->far[flows->channels->to[channel]];
-	uint8_t up = flows->rises ? flows->rises[channel] : 0;
+	const struct route_order *order = &flows->plan->order;
+	uint8_t here = flows->far[sw], there = flows->far[flows->channels->to[channel]];
 
-	if (!flows->rises)
-		return there + 1u == flows->far[sw];
-	return ((there | up) + 1u == flows->far[sw]) & !(there & ROUTE_UP & ~up);
+	if (!flows->rises || (order->mixed && here & ROUTE_AGAINST))
+		return route_distance(order, there) + 1 == route_distance(order, here);
+	return route_flows_leads_on(flows, sw, channel);
 }
 /* Whether a channel that leads nearer is of least penalty, if the steps are listed by that. */
 bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel);

@@ -15,6 +15,8 @@
 #define ROUTE_HOPS_MAX 0xFD
 #define ROUTE_UP 0x80 /* hops with directions: the path begins upwards */
 #define ROUTE_UP_HOPS_MAX 0x7D
+#define ROUTE_AGAINST 0x40 /* hops of a mixed order: the directions do not count here */
+#define ROUTE_MIXED_HOPS_MAX 0x3D
 #define ROUTE_WEIGHT_CLOSED 0xFF /* of an edge: no path leads over it */
 
 /* All members but the graph are zero without directions and weights. */
@@ -30,6 +32,7 @@ struct route_order {
 	 */
 	bool *joined, *leaf;
 	bool open;
+	bool mixed;	    /* some shortest paths go against the directions: ROUTE_AGAINST */
 	bool connect_roots; /* route_join_tops() leaves one top, even if hosts do not need it */
 	uint8_t *weight;    /* [edge]: number of hops it counts as; NULL: 1 each */
 	bool weighed;	    /* the operator gave weights, even if all count as 1 */
@@ -67,10 +70,16 @@ uint8_t *route_hops_all(const struct route_order *order, uint8_t *next);
 /* route_hops_all() with an error if a path is too long. */
 uint8_t *route_hops_or_error(const struct route_order *order, uint8_t *next, GError **error);
 
+/* The bits of an element of such a table that are the number of hops, except in ROUTE_FAR. */
+static inline uint8_t route_distance_mask(const struct route_order *order)
+{
+	return (uint8_t)~((order->up ? ROUTE_UP : 0) | (order->mixed ? ROUTE_AGAINST : 0));
+}
+
 /* The number of hops in an element of such a table; ROUTE_FAR is unchanged. */
 static inline unsigned int route_distance(const struct route_order *order, uint8_t hops)
 {
-	return order->up && hops != ROUTE_FAR ? hops & ~ROUTE_UP : hops;
+	return hops == ROUTE_FAR ? hops : hops & route_distance_mask(order);
 }
 
 /* Whether an edge begins a best path, by the hops to the destination here and at its other end. */
@@ -81,6 +90,8 @@ static inline bool route_leads(const struct route_order *order, uint32_t edge, u
 		return here != ROUTE_FAR && there + (unsigned int)order->weight[edge] == here;
 	if (!order->up)
 		return there + 1u == here;
+	if (order->mixed && here & ROUTE_AGAINST)
+		return route_distance(order, there) + 1 == route_distance(order, here);
 	if (order->up[edge])
 		return (there | ROUTE_UP) + 1u == here;
 	return there < ROUTE_UP && there + 1u == here;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layers/layered.h"
 
+#include <string.h>
+
 #include "route/fill/shortest.h"
 #include "route/fill/ties.h"
 #include "route/order/hosts_shortest.h"
@@ -88,7 +90,8 @@ static void clear_way(struct layered_way *way)
 
 /*
  * Hops of up/down paths, if these are the shortest between hosts: they close no credit loop on one
- * lane, whatever is chosen among them. Else those of all paths; NULL and error if some is too long.
+ * lane, whatever is chosen among them. If nearly all of them are, hops of these and of the shortest
+ * ones elsewhere. Else those of all paths; NULL and error if some is too long.
  */
 static uint8_t *find_hops(struct layered *layered, GError **error)
 {
@@ -96,9 +99,13 @@ static uint8_t *find_hops(struct layered *layered, GError **error)
 	g_autofree uint64_t *keys = route_keys(layered->fabric, layered->input);
 	uint8_t *hops = NULL;
 
-	if (layered->engine->legal_first)
+	/* multicast by an order takes unused cables too, of which lanes know nothing */
+	if (layered->engine->legal_first && layered->n_throttled)
 		hops = route_tree_hops_shortest(plan, layered->fabric, keys, NULL);
-	layered->all_legal = hops != NULL;
+	else if (layered->engine->legal_first)
+		hops = route_tree_hops_mixed(plan, layered->fabric, keys);
+	layered->all_legal = hops && !plan->order.mixed;
+	layered->nearly_legal = hops && plan->order.mixed;
 	return hops ? hops : route_hops_or_error(&plan->order, NULL, error);
 }
 
@@ -126,14 +133,41 @@ static bool init(struct layered *layered, GError **error)
 	return true;
 }
 
+/* Forgets the order and all tables; false and error if some path is too long. */
+static bool turn_plain(struct layered *layered, GError **error)
+{
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
+		clear_way(&layered->ways[by]);
+	memset(layered->ways, 0, sizeof(layered->ways));
+	route_orient_by(&layered->plan.order, NULL);
+	layered->nearly_legal = false;
+	g_free(layered->hops);
+	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);
+	if (!layered->hops)
+		return false;
+	layered_turn_to(layered, SPREAD_LIDS);
+	return true;
+}
+
+/* By the order if nearly all paths follow one, and the lanes suffice; else in any way. */
+static bool find_paths(struct layered *layered, GError **error)
+{
+	if (layered->nearly_legal) {
+		if (layered->engine->route(layered, NULL))
+			return true;
+		if (!turn_plain(layered, error))
+			return false;
+	}
+	return layered->engine->trunk && !layered->all_legal
+		       ? layered_with_trunk(layered, error)
+		       : layered->engine->route(layered, error);
+}
+
 static struct routing *compute(struct layered *layered, GError **error)
 {
 	struct routing *routing = NULL;
 
-	if (init(layered, error) &&
-	    (layered->engine->trunk && !layered->all_legal
-		     ? layered_with_trunk(layered, error)
-		     : layered->engine->route(layered, error))) {
+	if (init(layered, error) && find_paths(layered, error)) {
 		routing = routing_ref(layered->way->routing);
 		if (!routing->repair_state) {
 			route_columns_fill(&layered->way->columns, layered->graph, routing);
@@ -141,6 +175,10 @@ static struct routing *compute(struct layered *layered, GError **error)
 				route_note_ties(routing, &layered->plan, layered->hops);
 		}
 		routing->layered.n_channels = layered->channels->n;
+		if (layered->nearly_legal)
+			routing->order =
+				g_memdup2(layered->plan.order.place,
+					  layered->graph->n * sizeof(*routing->order));
 		if (layered->all_legal) {
 			routing->promises |= ROUTE_DEADLOCK_FREE;
 			routing_make_repairable(routing, &layered->plan,

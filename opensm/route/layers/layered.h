@@ -84,6 +84,8 @@ struct layered {
 	bool relieve;	  /* do not keep LIDs that load some channel far more than before */
 	/* Paths go up, then down, by the order of the plan: no loop, no trunk, nothing to check */
 	bool all_legal;
+	/* Nearly all do (the order is mixed); the trunk is all that the order allows */
+	bool nearly_legal;
 	bool in_batches;  /* LIDs may be spread in batches (batches.h): this takes more lanes */
 	bool wants_trunk; /* find a trunk once there are tables */
 };
@@ -143,12 +145,38 @@ static inline unsigned int layered_n_lids_from(const struct route_graph *graph, 
 	return route_is_source(graph, from) ? layered_n_lids(graph, sw) : route_n_hosts(graph, sw);
 }
 
+static inline bool layered_has_trunk(const struct layered *layered)
+{
+	return layered->nearly_legal || layered->way->trunk;
+}
+
+static inline bool layered_leads_up(const struct layered *layered, uint32_t channel)
+{
+	const uint32_t *place = layered->plan.order.place;
+	const struct route_channels *channels = layered->channels;
+
+	return place[channels->to[channel]] < place[channels->from[channel]];
+}
+
 /* Whether a step is in the trunk. */
 static inline bool layered_is_trunk(const struct layered *layered, uint32_t from, uint32_t to)
 {
+	const struct route_channels *channels = layered->channels;
 	const bool *trunk = layered->way->trunk;
 
-	return trunk && trunk[from] && trunk[to] && to != layered->channels->back[from];
+	if (layered->nearly_legal)
+		return channels->to[to] != channels->from[from] &&
+		       (layered_leads_up(layered, from) || !layered_leads_up(layered, to));
+	return trunk && trunk[from] && trunk[to] && to != channels->back[from];
+}
+
+/* Whether paths between two switches, both ways, follow the order of the plan, which is mixed. */
+static inline bool layered_is_legal(const struct layered *layered, uint32_t a, uint32_t b)
+{
+	size_t n = layered->graph->n;
+	uint8_t there = layered->hops[a * n + b], back = layered->hops[b * n + a];
+
+	return !((there | back) & ROUTE_AGAINST); /* there is a path */
 }
 
 /*
@@ -265,7 +293,8 @@ bool layered_assign_one(struct layered *layered);
  *
  * The tree of cables that multicast follows where tables have no order of switches. All its steps
  * are added to a lane before those of paths: then trees that are parts of it close no credit loop
- * there, with paths or with each other, for any SL of a group.
+ * there, with paths or with each other, for any SL of a group. Where nearly all paths follow an
+ * order, multicast does too: its steps are all that go up, then down.
  */
 
 /*
@@ -273,8 +302,10 @@ bool layered_assign_one(struct layered *layered);
  * breadth first from a root, or along the paths to the root by the tables.
  */
 void layered_find_trunk(struct layered *layered, bool by_paths);
-/* Adds the steps of the trunk to a lane; false if they close a loop with steps already there. */
-bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);
+/* Adds the steps of the trunk to a new lane. */
+void layered_take_trunk(const struct layered *layered, struct acyclic *lane);
+/* acyclic_note() for these steps. */
+void layered_note_trunk(const struct layered *layered, struct acyclic *lane);
 
 /*
  * Computes tables with a trunk; if there are not enough lanes for these, without one, and notes

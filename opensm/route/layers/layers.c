@@ -9,6 +9,10 @@
  * computed tables, then as in the previous ones, since these close no loop together; the others if
  * they can.
  *
+ * If nearly all paths follow an order of the switches, so that there can be no loop, they need no
+ * check: they are on the first lane, to which all steps that the order allows are added at once.
+ * Traffic with the SM has the SL of its path then if that lane has no room for it.
+ *
  * When lanes run out, the rest is put on additional lanes, to find out how many are needed.
  */
 #include "route/layers/layered.h"
@@ -111,7 +115,8 @@ static void examine_way(struct layered *layered)
 	if (way->is_loop)
 		return;
 	way->all = note_all(layered, false);
-	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
+	layered_note_trunk(layered, way->all);
+	way->is_one = acyclic_sort(way->all);
 }
 
 /* ---- lanes ---- */
@@ -149,13 +154,12 @@ static bool had_no_trunk(const struct layers *layers, unsigned int lane)
 static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;
-	const struct layered_way *way = layers->layered->way;
 	const struct layered_pair *pair = layers->pair;
 	struct acyclic **layer = &layers->layer[lane], *without;
 
 	*layer = acyclic_new(channels);
 	layered_take_trunk(layers->layered, *layer);
-	if (!way->trunk || lane == 0 ||
+	if (!layered_has_trunk(layers->layered) || lane == 0 ||
 	    (!had_no_trunk(layers, lane) && acyclic_add(*layer, pair->steps, pair->n)))
 		return;
 	without = acyclic_new(channels);
@@ -266,7 +270,8 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	const struct layers *layers = arg;
 	const struct route_graph *graph = layers->layered->graph;
 	uint32_t sm = graph->sm_switch;
-	uint8_t hops = layers->layered->hops[(size_t)a * graph->n + b];
+	unsigned int hops = route_distance(&layers->layered->plan.order,
+					   layers->layered->hops[(size_t)a * graph->n + b]);
 
 	if (layers->kind == PAIR_KEPT) /* pairs of the SM have another lane */
 		return a < b && a != sm && b != sm && hops != ROUTE_FAR &&
@@ -282,10 +287,15 @@ static void assign_each(struct layers *layers, enum pair_kind kind)
 	layered_each_pair(layers->layered, layers->lanes, is_kind, assign_pair, layers);
 }
 
+static uint8_t vl_of_sm(const struct layers *layers)
+{
+	return layers->lanes->vl[layers->lanes->sm_sl];
+}
+
 /* If the lane of the SM's SL is in use. */
 static void assign_with_sm(struct layers *layers)
 {
-	if (layers->lanes->vl[layers->lanes->sm_sl] >= layers->first)
+	if (vl_of_sm(layers) >= layers->first)
 		assign_each(layers, PAIR_WITH_SM);
 }
 
@@ -295,6 +305,37 @@ static void assign_all_kept(struct layers *layers)
 		layers->at = &layers->layered->kept[i];
 		assign_each(layers, PAIR_KEPT);
 	}
+}
+
+/* If nearly all paths follow the order, the first lane has room for all pairs whose paths do. */
+static void assign_legal(struct layers *layers)
+{
+	const struct layered *layered = layers->layered;
+	uint32_t n = layered->graph->n, sm = layered->graph->sm_switch;
+	bool with_sm = vl_of_sm(layers) <= layers->first;
+
+	if (!layered->nearly_legal)
+		return;
+	open_lane(layers, 0);
+	layers->n = 1;
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = a + 1; b < n; b++)
+			if (layered_is_legal(layered, a, b) && (with_sm || (a != sm && b != sm)))
+				route_lanes_put(layers->lanes, a, b, layers->first);
+}
+
+/* Whether paths of the SM's switch, which go up after they went down, may close loops on its SL. */
+static bool sm_needs_lanes(const struct layers *layers)
+{
+	const struct layered *layered = layers->layered;
+	uint32_t sm = layered->graph->sm_switch;
+	bool turns = false;
+
+	if (!layered->nearly_legal || sm == FABRIC_NONE)
+		return false;
+	for (uint32_t sw = 0; sw < layered->graph->n; sw++)
+		turns |= !layered_is_legal(layered, sw, sm);
+	return turns && (layers->sm_left_out || vl_of_sm(layers) < layers->first);
 }
 
 /* ---- the whole ---- */
@@ -307,14 +348,18 @@ static void assign_pairs(struct layers *layers)
 {
 	const struct layered *layered = layers->layered;
 
+	assign_legal(layers);
 	assign_all_kept(layers);
 	assign_with_sm(layers);
 	if (layers->sm_left_out && layered->kept) {
+		layers->sm_left_out = false;
 		free_lanes(layers);
 		begin_lanes(layers);
+		assign_legal(layers);
 		assign_with_sm(layers);
 		assign_all_kept(layers);
 	}
+	layers->lanes->sm_by_path = sm_needs_lanes(layers);
 	layers->hops = route_most_hops(&layered->plan.order, layered->hops);
 	for (; layers->hops && !layers->hopeless; layers->hops--)
 		assign_each(layers, PAIR_OF_HOSTS);

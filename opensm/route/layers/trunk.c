@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+#include "route/graph/parallel.h"
+
+/* A lane that gets the steps of the trunk. */
+struct noting {
+	const struct layered *layered;
+	struct acyclic *lane;
+};
+
 /*
  * The switch of the SM: its shortest paths lead nearer or away, as those of the tree do, so that
  * both share one lane. If the SM is not in the fabric, a switch with hosts: in fat trees only there
@@ -44,11 +52,15 @@ static void grow(const struct route_channels *channels, uint32_t root, uint32_t 
 /* The path to the root, if it leads nearer: then the way up adds no new step. */
 static uint32_t path_to(const struct layered *layered, uint32_t sw, uint32_t root)
 {
+	const struct route_order *order = &layered->plan.order;
 	const uint8_t *hops = layered->hops + (size_t)root * layered->graph->n;
 	uint16_t lid = route_lid_of(layered->graph, root);
 	uint32_t c = lid ? route_columns_get(&layered->way->columns, sw, lid) : FABRIC_NONE;
 
-	return c != FABRIC_NONE && hops[layered->channels->to[c]] < hops[sw] ? c : FABRIC_NONE;
+	return c != FABRIC_NONE && route_distance(order, hops[layered->channels->to[c]]) <
+						   route_distance(order, hops[sw])
+		       ? c
+		       : FABRIC_NONE;
 }
 
 static void drop(struct layered_way *way)
@@ -87,18 +99,30 @@ void layered_find_trunk(struct layered *layered, bool by_paths)
 	}
 }
 
-bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
+static void note_trunk(void *arg, uint32_t first, uint32_t last)
 {
-	const struct route_channels *channels = layered->channels;
+	const struct noting *noting = arg;
+	const struct route_channels *channels = noting->layered->channels;
 
-	for (uint32_t c = 0; layered->way->trunk && c < channels->n; c++)
-		route_each_step(channels, c, next) {
-			struct acyclic_step step = {c, next};
+	for (uint32_t c = first; c < last; c++)
+		route_each_step(channels, c, next)
+			if (layered_is_trunk(noting->layered, c, next))
+				acyclic_note(noting->lane, (struct acyclic_step){c, next});
+}
 
-			if (layered_is_trunk(layered, c, next) && !acyclic_add(lane, &step, 1))
-				return false;
-		}
-	return true;
+void layered_note_trunk(const struct layered *layered, struct acyclic *lane)
+{
+	struct noting noting = {layered, lane};
+
+	if (layered_has_trunk(layered))
+		route_parallel(layered->graph->threads, layered->channels->n, note_trunk, &noting);
+}
+
+void layered_take_trunk(const struct layered *layered, struct acyclic *lane)
+{
+	layered_note_trunk(layered, lane);
+	if (layered_has_trunk(layered))
+		acyclic_sort(lane);
 }
 
 bool layered_with_trunk(struct layered *layered, GError **error)

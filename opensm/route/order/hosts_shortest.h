@@ -23,4 +23,12 @@ bool route_hosts_shortest(const struct route_order *order, const uint8_t *hops);
 uint8_t *route_tree_hops_shortest(struct route_plan *plan, const struct fabric *fabric,
 				  const uint64_t *key, uint8_t *next);
 
+/*
+ * route_tree_hops(), but hosts whose paths by directions are not the shortest go against these
+ * where they must: then the order is mixed, and their hops are marked by ROUTE_AGAINST. All other
+ * paths are legal. NULL, and the graph is not oriented, if that concerns more than a few.
+ */
+uint8_t *route_tree_hops_mixed(struct route_plan *plan, const struct fabric *fabric,
+			       const uint64_t *key);
+
 #endif

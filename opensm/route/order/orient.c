@@ -35,7 +35,7 @@ void route_orient_by(struct route_order *order, uint32_t *place)
 	g_clear_pointer(&order->base, g_free);
 	g_free(order->place);
 	g_free(order->up);
-	order->open = false;
+	order->open = order->mixed = false;
 	order->place = place;
 	order->up = place ? g_new(bool, graph->first_edge[graph->n] + 1) : NULL;
 	if (place)

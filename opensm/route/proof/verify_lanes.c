@@ -294,19 +294,40 @@ static void follow_lids(struct verify *verify, struct dependency *found)
 	g_free(all.lids);
 }
 
-/* ---- multicast on a trunk ---- */
+/* ---- multicast on a trunk, or by an order of the switches ---- */
 
-/* Whether a port is in the tree that multicast follows. */
+/* No engine has an order of the switches and lanes that change by turns. */
+static bool has_multicast(const struct verify *verify)
+{
+	const struct routing *routing = verify->routing;
+
+	return routing->trunk || (routing->order && routing->lanes && !verify->turns);
+}
+
+/* Whether multicast may use a port: if it follows a tree, one of this. */
 static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 {
 	const uint8_t *trunk = verify->routing->trunk;
 	uint32_t to = verify_across(verify, sw, num);
 
-	return to != FABRIC_NONE &&
-	       (trunk[sw] == num || trunk[to] == verify->back[verify->first[sw] + num]);
+	return to != FABRIC_NONE && (!trunk || trunk[sw] == num ||
+				     trunk[to] == verify->back[verify->first[sw] + num]);
 }
 
-/* Packets that leave a switch by a port continue by all other trunk ports of the next switch. */
+/* Whether multicast may continue from one port to another: by an order up, then down. */
+static bool may_continue(const struct verify *verify, uint32_t sw, uint8_t out, uint8_t next)
+{
+	const uint32_t *order = verify->routing->order;
+	uint32_t channel = verify->first[sw] + out, to = verify->to[channel], beyond;
+
+	if (next == verify->back[channel] || !is_trunk(verify, to, next))
+		return false;
+	beyond = verify_across(verify, to, next);
+	return verify->routing->trunk ||
+	       (beyond != sw && (order[to] < order[sw] || order[beyond] > order[to]));
+}
+
+/* Packets that leave a switch by a port continue by others of the next switch. */
 static void follow_trunk_port(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t out)
 {
 	const struct verify *verify = found->verify;
@@ -317,7 +338,7 @@ static void follow_trunk_port(struct dependency *found, unsigned int kind, uint3
 			continue;
 		note(found, kind, sw, in, out, ROUTE_NO_PORT);
 		for (unsigned int next = 1; next < verify_width(verify, to); next++)
-			if (next != verify->back[channel] && is_trunk(verify, to, next))
+			if (may_continue(verify, sw, out, next))
 				note(found, kind, sw, in, out, next);
 	}
 }
@@ -393,11 +414,11 @@ static void check_cables(const struct verify *verify, uint16_t vls)
 	}
 }
 
-/* Follows all paths, and multicast on the trunk. */
+/* Follows all paths, and multicast where it has its way. */
 static void follow_all(struct verify *verify, struct dependency *found)
 {
 	follow_lids(verify, found);
-	if (verify->routing->trunk)
+	if (has_multicast(verify))
 		follow_trunk(found);
 }
 
