@@ -24,6 +24,16 @@ struct measure {
 	uint64_t hops;	  /* of all pairs together */
 };
 
+/* Whether a LID is the base LID of a host. */
+static bool is_base(const struct fabric *fabric, uint32_t lid)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+
+	return port != FABRIC_NONE && fabric->ports[port].lid == lid &&
+	       !fabric_is_switch(fabric, fabric->ports[port].node);
+}
+
+/* Between base LIDs. */
 static struct measure measure(const struct fabric *fabric, const struct routing *routing)
 {
 	g_autofree uint64_t *load = g_new0(uint64_t, fabric->n_ports);
@@ -32,11 +42,10 @@ static struct measure measure(const struct fabric *fabric, const struct routing 
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint32_t leaf = checker_leaf(fabric, lid);
 
-		for (uint32_t from = 1; from <= fabric->max_lid && leaf != FABRIC_NONE; from++) {
+		for (uint32_t from = 1; from <= fabric->max_lid && is_base(fabric, lid); from++) {
 			uint32_t sw = checker_leaf(fabric, from);
 
-			if (fabric_is_switch(fabric, fabric->ports[fabric->lid_port[lid]].node) ||
-			    fabric_is_switch(fabric, fabric->ports[fabric->lid_port[from]].node))
+			if (!is_base(fabric, from))
 				continue;
 			while (sw != leaf) {
 				uint8_t num = routing_port(routing, sw, lid);
@@ -179,6 +188,30 @@ START_TEST(test_busiest)
 }
 END_TEST
 
+/* ---- hosts that use base LIDs only do not lose by the others ---- */
+
+static const char *const with_lmc[] = {"torus:8x8:2", "torus:6x6x6:1", "random:64:8:4:1"};
+
+START_TEST(test_base_lids)
+{
+	for (uint8_t vls = 1; vls <= 3; vls += 2) {
+		uint64_t most = UINT64_MAX;
+
+		for (uint8_t lmc = 0; lmc <= 2; lmc++) {
+			struct fabric *fabric = make_fabric(with_lmc[_i], lmc);
+			struct routing *nue = route("nue", fabric, vls);
+			uint64_t busiest = measure(fabric, nue).busiest;
+
+			ck_assert_msg(busiest <= most, "%s, LMC %u, %u lanes: %" PRIu64,
+				      with_lmc[_i], lmc, vls, busiest);
+			most = lmc ? most : busiest + busiest / 32;
+			routing_unref(nue);
+			fabric_unref(fabric);
+		}
+	}
+}
+END_TEST
+
 /* ---- what stays ---- */
 
 static uint32_t count_changed(const struct routing *a, const struct routing *b)
@@ -286,6 +319,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_tree);
 	tcase_add_loop_test(tcase, test_lanes, 0, G_N_ELEMENTS(few_lanes));
 	tcase_add_loop_test(tcase, test_busiest, 0, G_N_ELEMENTS(dimensions));
+	tcase_add_loop_test(tcase, test_base_lids, 0, G_N_ELEMENTS(with_lmc));
 	tcase_add_loop_test(tcase, test_one_cable, 0, G_N_ELEMENTS(kept));
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);

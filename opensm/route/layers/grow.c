@@ -7,7 +7,8 @@
  * be added to the lane of the pair, which the first of its paths that is grown chooses. The path of
  * least cost comes first: a hop costs more the more its channel carries, steeply above the mean,
  * and a step that its lane has not yet costs extra, because it excludes others. In the end each LID
- * is routed again, by the loads of all others.
+ * is routed again, by the loads of all others. With an LMC, the first LIDs of all ports are
+ * balanced among themselves, then the second ones, and so on: hosts may use only one of them.
  *
  * Lanes are by pair, and not by destination as in that paper, since a connection uses one SL in
  * both directions: a lane of a destination would have to take the paths from there, too, so each
@@ -39,7 +40,7 @@
 #define PASSES 3     /* over all destinations, for paths that have to be built again */
 #define WORK_MAX (UINT64_C(1) << 25) /* channels to examine, beyond which LIDs share paths */
 
-/* LIDs of a switch that have the same paths: by layered_lid(), from first on and below end. */
+/* LIDs of a switch that have the same paths: by lid_at(), from first on and below end. */
 struct lids {
 	uint32_t dest, first, end;
 };
@@ -58,9 +59,11 @@ struct growth {
 	unsigned int n_lanes;
 	bool *left_out;	    /* [to * n + from]: the path in the tables is in no lane */
 	bool *bad;	    /* [switch]: its path to the current destination is to be replaced */
-	uint64_t *load;	    /* [channel] */
+	uint32_t *by_index; /* [target]: layered_lid() of it, those of a switch by index */
+	unsigned int n_indexes; /* LIDs of a port, at most */
+	uint64_t *load;		/* [index * channels + channel]: of flows to LIDs of an index */
 	uint64_t limit;	    /* what a channel may carry */
-	uint64_t sum;	    /* of all loads */
+	uint64_t *sum;	    /* [index]: of all these loads */
 	uint16_t *hop_cost; /* [channel] */
 	uint16_t new_step;  /* cost of a step that its lane has not yet */
 	uint16_t part_cost[PARTS]; /* [16ths of 1.5 times the mean load] */
@@ -171,6 +174,16 @@ static void list_path(struct growth *growth, uint32_t channel, uint8_t sl)
 	}
 }
 
+/* LID i of a switch: first those of its hosts, the base LIDs before others, then its own. */
+static uint16_t lid_at(const struct growth *growth, uint32_t sw, uint32_t i)
+{
+	const struct route_graph *graph = growth->layered->graph;
+
+	if (i < route_n_hosts(graph, sw))
+		i = growth->by_index[graph->first_target[sw] + i];
+	return layered_lid(graph, sw, i);
+}
+
 /* Lists the steps between two switches, in this order, of the paths that are in their lane. */
 static void list_others(struct growth *growth, uint32_t from, uint32_t to)
 {
@@ -183,7 +196,7 @@ static void list_others(struct growth *growth, uint32_t from, uint32_t to)
 
 		if (done ? i >= now->first : *left_out(growth, from, to))
 			continue;
-		layered_each_hop(layered, from, to, layered_lid(layered->graph, to, i), sw, channel)
+		layered_each_hop(layered, from, to, lid_at(growth, to, i), sw, channel)
 		{
 			if (last != FABRIC_NONE)
 				list_step(growth, last, channel);
@@ -366,7 +379,7 @@ static void join_others(struct growth *growth)
 
 static uint16_t lid_of(const struct growth *growth, const struct lids *lids, uint32_t i)
 {
-	return layered_lid(growth->layered->graph, lids->dest, i);
+	return lid_at(growth, lids->dest, i);
 }
 
 /* Gives the paths in the tables to the first of the current LIDs. */
@@ -450,45 +463,90 @@ static bool grow_missing(struct growth *growth, bool may_use_earlier)
 
 /* ---- loads ---- */
 
-/* Grows with the cube of the load; 1.5 times the mean doubles it. */
-static void set_costs(struct growth *growth)
+/* The index of LID i of a switch among those of its port; its own have that of the last host. */
+static unsigned int index_of(const struct growth *growth, uint32_t sw, uint32_t i)
+{
+	const struct route_graph *graph = growth->layered->graph;
+	uint32_t n = route_n_hosts(graph, sw), first = graph->first_target[sw];
+
+	return n ? graph->targets[first + growth->by_index[first + MIN(i, n - 1)]].offset : 0;
+}
+
+/* By the flows to LIDs of the same index. Grows with the cube of the load. */
+static void set_costs(struct growth *growth, unsigned int index)
 {
 	uint32_t n = growth->layered->channels->n;
-	uint64_t scale = (UINT64_C(16) << 32) / (1 + growth->sum * 3 / (2 * MAX(n, 1)));
+	uint64_t scale = (UINT64_C(16) << 32) / (1 + growth->sum[index] * 3 / (2 * MAX(n, 1)));
+	const uint64_t *load = growth->load + (size_t)index * n;
 
 	for (uint32_t c = 0; c < n; c++) {
-		uint64_t part = growth->load[c] * scale >> 32;
+		uint64_t part = load[c] * scale >> 32;
 
 		growth->hop_cost[c] = growth->part_cost[MIN(part, PARTS - 1)];
 	}
 }
 
-/* Adds the flows to some LIDs by the current paths, or subtracts them. */
-static void count_flows(struct growth *growth, const struct lids *lids, bool add)
+static uint64_t load_of(const struct growth *growth, uint32_t channel)
+{
+	uint32_t n = growth->layered->channels->n;
+	uint64_t sum = 0;
+
+	for (unsigned int index = 0; index < growth->n_indexes; index++)
+		sum += growth->load[(size_t)index * n + channel];
+	return sum;
+}
+
+/* Sets what switches send to some LIDs by themselves. */
+static void set_sent(struct growth *growth, const struct lids *lids)
 {
 	const struct route_wishes *wishes = &growth->layered->plan.wishes;
-	const struct route_channels *channels = growth->layered->channels;
 	const struct route_graph *graph = wishes->graph;
-	uint32_t target = graph->first_target[lids->dest], end = route_n_hosts(graph, lids->dest);
-	uint16_t *most = &growth->layered->way->routing->max_hops;
+	uint32_t first = graph->first_target[lids->dest], end = route_n_hosts(graph, lids->dest);
 
 	for (uint32_t i = 0; i < growth->n_joined; i++) {
 		uint32_t sw = growth->joined[i];
 
 		growth->sent[sw] = 0;
 		for (uint32_t k = lids->first; k < MIN(lids->end, end); k++)
-			growth->sent[sw] += route_n_senders(wishes, sw, target + k);
+			growth->sent[sw] += route_n_senders(wishes, sw,
+							    first + growth->by_index[first + k]);
 	}
 	growth->sent[lids->dest] = 0;
+}
+
+/* The flows to LIDs of one index. */
+static void count_index(struct growth *growth, const struct lids *lids, bool add)
+{
+	const struct route_channels *channels = growth->layered->channels;
+	unsigned int index = index_of(growth, lids->dest, lids->first);
+	uint64_t *load = growth->load + (size_t)index * channels->n;
+
+	set_sent(growth, lids);
 	for (uint32_t i = growth->n_joined; i-- > 0;) {
 		uint32_t sw = growth->joined[i], c = growth->chosen[sw];
 		uint64_t flow = growth->sent[sw];
 
 		growth->sent[channels->to[c]] += flow;
-		growth->load[c] += add ? flow : -flow;
-		growth->sum += add ? flow : -flow;
-		*most = MAX(*most, growth->far[sw]);
+		load[c] += add ? flow : -flow;
+		growth->sum[index] += add ? flow : -flow;
 	}
+}
+
+/* Adds the flows to some LIDs by the current paths, or subtracts them. */
+static void count_flows(struct growth *growth, const struct lids *lids, bool add)
+{
+	uint16_t *most = &growth->layered->way->routing->max_hops;
+	struct lids part = {lids->dest, lids->first, lids->first};
+
+	for (; part.first < lids->end; part.first = part.end) {
+		unsigned int index = index_of(growth, part.dest, part.first);
+
+		while (part.end < lids->end && index_of(growth, part.dest, part.end) == index)
+			part.end++;
+		count_index(growth, &part, add);
+	}
+	for (uint32_t i = 0; i < growth->n_joined; i++)
+		*most = MAX(*most, growth->far[growth->joined[i]]);
 }
 
 /* ---- columns: the paths to some LIDs ---- */
@@ -567,39 +625,68 @@ static void subtract(struct growth *growth, const struct lids *lids)
 static void balance_lids(struct growth *growth, const struct lids *lids)
 {
 	each_run(growth, *lids, subtract);
-	set_costs(growth);
+	set_costs(growth, index_of(growth, lids->dest, lids->first));
 	turn_to(growth, lids);
 	if (grow_missing(growth, true))
 		growth->escapes[lids->dest] |= growth->had_escapes[lids->dest];
 	put_column(growth, lids);
 }
 
-/* Routes each LID again; if that takes much work, some LIDs of a switch together. */
+/* The LIDs of a switch that have an index. */
+static struct lids lids_of_index(const struct growth *growth, uint32_t dest, unsigned int index)
+{
+	uint32_t n = layered_n_lids(growth->layered->graph, dest);
+	struct lids lids = {dest, 0, 0};
+
+	while (lids.first < n && index_of(growth, dest, lids.first) < index)
+		lids.first++;
+	lids.end = lids.first;
+	while (lids.end < n && index_of(growth, dest, lids.end) == index)
+		lids.end++;
+	return lids;
+}
+
+/* Those of an index whose turn it is, of at most this number of turns. */
+static void balance_turn(struct growth *growth, unsigned int index, uint32_t turn, uint32_t most)
+{
+	const struct route_graph *graph = growth->layered->graph;
+	uint32_t n = graph->n, stride = route_stride(n);
+
+	for (uint32_t i = 0; i < n && route_watch_step(graph->watch); i++) {
+		uint32_t dest = (uint64_t)i * stride % n;
+		struct lids all = lids_of_index(growth, dest, index), lids = all;
+		uint32_t n_lids = all.end - all.first;
+		uint32_t n_hosts = MIN(all.end, route_n_hosts(graph, dest)) - all.first;
+		uint32_t n_turns = CLAMP(n_hosts, 1, most);
+
+		lids.first = all.first + n_lids * turn / n_turns;
+		lids.end = all.first + n_lids * (turn + 1) / n_turns;
+		if (turn < n_turns && n_lids)
+			balance_lids(growth, &lids);
+	}
+}
+
+/*
+ * Routes each LID again, the base LIDs first, as hosts may use only these; if that takes much work,
+ * some LIDs of a switch together.
+ */
 static void balance(struct growth *growth)
 {
 	const struct layered *layered = growth->layered;
 	const struct route_graph *graph = layered->graph;
-	uint32_t n = graph->n, stride = route_stride(n), most = 1;
-	uint64_t work = (uint64_t)n * (layered->channels->n + 1);
+	uint32_t n = graph->n, n_indexes = growth->n_indexes, most = 1;
+	uint64_t work = (uint64_t)n * n_indexes * (layered->channels->n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		most = MAX(most, route_n_hosts(graph, sw));
+		most = MAX(most, route_n_hosts(graph, sw) / n_indexes);
 	most = CLAMP(WORK_MAX / work, 1, most);
 	layered->way->routing->max_hops = 0;
 	memcpy(growth->had_escapes, growth->escapes, n * sizeof(*growth->escapes));
 	memset(growth->escapes, 0, n * sizeof(*growth->escapes));
-	route_watch_begin(graph->watch, "paths by load", (uint64_t)most * n);
-	for (uint32_t turn = 0; turn < most; turn++)
-		for (uint32_t i = 0; i < n && route_watch_step(graph->watch); i++) {
-			uint32_t dest = (uint64_t)i * stride % n;
-			uint32_t n_lids = layered_n_lids(graph, dest);
-			uint32_t n_turns = CLAMP(route_n_hosts(graph, dest), 1, most);
-			struct lids lids = {dest, n_lids * turn / n_turns,
-					    n_lids * (turn + 1) / n_turns};
-
-			if (turn < n_turns && lids.first < lids.end)
-				balance_lids(growth, &lids);
-		}
+	route_watch_begin(graph->watch, "paths by load", (uint64_t)most * n_indexes * n);
+	for (unsigned int index = 0; index < n_indexes; index++)
+		for (uint32_t turn = 0; turn < most; turn++)
+			balance_turn(growth, index, turn, most);
 }
 
 /* ---- new tables ---- */
@@ -666,7 +753,7 @@ static bool find_bad(struct growth *growth, uint32_t dest)
 		uint32_t c = growth->chosen[sw];
 
 		growth->bad[sw] = *left_out(growth, sw, dest) ||
-				  (c != FABRIC_NONE && growth->load[c] > growth->limit);
+				  (c != FABRIC_NONE && load_of(growth, c) > growth->limit);
 		any |= growth->bad[sw] || is_missing(growth, sw);
 	}
 	return any;
@@ -680,7 +767,7 @@ static void mend_column(struct growth *growth, const struct lids *lids)
 	if (!find_bad(growth, lids->dest))
 		return;
 	count_flows(growth, lids, false);
-	set_costs(growth);
+	set_costs(growth, index_of(growth, lids->dest, lids->first));
 	give_column(growth, lids);
 	for (uint32_t sw = 0; sw < growth->layered->graph->n; sw++)
 		if (growth->bad[sw])
@@ -781,7 +868,7 @@ static void withdraw_busy(struct growth *growth)
 	for (uint32_t i = 0; i < growth->n_joined; i++) {
 		uint32_t sw = growth->joined[i], c = growth->chosen[sw];
 
-		growth->bad[sw] = growth->bad[to[c]] || growth->load[c] > growth->limit;
+		growth->bad[sw] = growth->bad[to[c]] || load_of(growth, c) > growth->limit;
 		if (growth->bad[sw])
 			growth->given[sw] = FABRIC_NONE;
 	}
@@ -810,6 +897,25 @@ static void add_switch(struct growth *growth, struct lids all)
 
 /* ---- all ---- */
 
+static void sort_by_index(struct growth *growth)
+{
+	const struct route_graph *graph = growth->layered->graph;
+	uint32_t n = route_n_targets(graph);
+
+	growth->by_index = g_new(uint32_t, n + 1);
+	growth->n_indexes = 1;
+	for (uint32_t t = 0; t < n; t++)
+		growth->n_indexes = MAX(growth->n_indexes, graph->targets[t].offset + 1u);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t first = graph->first_target[sw], at = first;
+
+		for (unsigned int index = 0; index < growth->n_indexes; index++)
+			for (uint32_t i = 0; i < route_n_hosts(graph, sw); i++)
+				if (graph->targets[first + i].offset == index)
+					growth->by_index[at++] = i;
+	}
+}
+
 static void open_lanes(struct growth *growth)
 {
 	for (unsigned int i = 0; i < growth->n_lanes; i++) {
@@ -833,7 +939,9 @@ static void init(struct growth *growth, struct layered *layered)
 	growth->new_step = NEW_STEP;
 	growth->bad = g_new(bool, n + 1);
 	growth->left_out = g_new0(bool, (size_t)n *n + 1);
-	growth->load = g_new0(uint64_t, n_channels + 1);
+	sort_by_index(growth);
+	growth->load = g_new0(uint64_t, (size_t)growth->n_indexes * n_channels + 1);
+	growth->sum = g_new0(uint64_t, growth->n_indexes);
 	growth->hop_cost = g_new(uint16_t, n_channels + 1);
 	growth->escapes = g_new0(bool, n + 1);
 	growth->had_escapes = g_new(bool, n + 1);
@@ -861,7 +969,7 @@ static void init(struct growth *growth, struct layered *layered)
 	open_lanes(growth);
 	for (uint32_t i = 0; i < PARTS; i++)
 		growth->part_cost[i] = GROW_HOP + GROW_HOP * i * i * i / (16 * 16 * 16);
-	set_costs(growth);
+	set_costs(growth, 0);
 }
 
 static void clear(struct growth *growth)
@@ -870,7 +978,9 @@ static void clear(struct growth *growth)
 	route_lanes_free(growth->lanes);
 	g_free(growth->left_out);
 	g_free(growth->bad);
+	g_free(growth->by_index);
 	g_free(growth->load);
+	g_free(growth->sum);
 	g_free(growth->hop_cost);
 	g_free(growth->escapes);
 	g_free(growth->had_escapes);
@@ -890,7 +1000,7 @@ static uint64_t busiest(const struct growth *growth)
 	uint64_t most = 0;
 
 	for (uint32_t c = 0; c < growth->layered->channels->n; c++)
-		most = MAX(most, growth->load[c]);
+		most = MAX(most, load_of(growth, c));
 	return most;
 }
 
