@@ -16,6 +16,8 @@
 
 #define CABLES 5
 #define CHANGES 6
+#define FEW_STEPS 120
+#define FEW_OUT 70
 
 struct bed {
 	const struct route_engine *engine;
@@ -286,13 +288,15 @@ static const struct {
 	{"random:30:5:1:3", "dfsssp", 0},
 };
 
-static bool sls_differ(const struct made *old, const struct made *now)
+/* How many pairs of switches have another SL. */
+static unsigned int count_sls(const struct made *old, const struct made *now)
 {
+	unsigned int n = 0;
+
 	for (uint32_t a = 0; a < now->fabric->n_switches; a++)
 		for (uint32_t b = 0; b < a; b++)
-			if (sl_of(now, a, b) != sl_of(old, a, b))
-				return true;
-	return false;
+			n += sl_of(now, a, b) != sl_of(old, a, b);
+	return n;
 }
 
 /* One cable after the other is lost and returns: pairs keep the SL that their hosts use. */
@@ -313,13 +317,53 @@ START_TEST(test_sls_stay)
 		churn_toggle(bed.churn, cable);
 		lost = make(&bed, &whole);
 		expect_right(&bed, &lost, stays[_i].spec);
-		changes += sls_differ(&whole, &lost);
+		changes += count_sls(&whole, &lost) != 0;
 		churn_toggle(bed.churn, cable);
 		made_clear(&lost);
 	}
 	ck_assert_msg(changes <= stays[_i].most, "%s, %s: %u of 10 losses change SLs",
 		      stays[_i].spec, stays[_i].engine, changes);
 	made_clear(&whole);
+	churn_free(bed.churn);
+	builder_free(builder);
+}
+END_TEST
+
+/* ---- trees where a few pairs get no legal path, and have one again ---- */
+
+/* One cable is lost or comes back: the more are out, the more likely one comes back. */
+static void lose_or_return(struct bed *bed, unsigned int most)
+{
+	bool back = make_number(&bed->state, most) < bed->churn->n_out;
+
+	churn_toggle(bed->churn, churn_choose(bed->churn, &bed->state, CHURN_CABLE, back));
+}
+
+/* Most pairs keep their legal paths, and so their SLs; about the same ones turn each time. */
+START_TEST(test_few_turn)
+{
+	static const char *const engines[] = {"dfsssp", "lash", "hoplanes"};
+	struct builder *builder = make_builder_of("xgft:4,3,4,3:1,3,3,2");
+	unsigned int changes = 0, n_lanes = 0;
+	struct made made;
+	struct bed bed;
+
+	make_lids(builder, 0);
+	bed_init(&bed, engines[_i], builder);
+	made = make(&bed, NULL);
+	for (unsigned int i = 0; i < FEW_STEPS; i++) {
+		struct made old = made;
+
+		lose_or_return(&bed, FEW_OUT);
+		made = make(&bed, &old);
+		expect_right(&bed, &made, engines[_i]);
+		changes += count_sls(&old, &made);
+		n_lanes += made.routing->lanes != NULL;
+		made_clear(&old);
+	}
+	ck_assert_uint_gt(n_lanes, FEW_STEPS / 8);
+	ck_assert_uint_le(changes, 15 * FEW_STEPS);
+	made_clear(&made);
 	churn_free(bed.churn);
 	builder_free(builder);
 }
@@ -383,6 +427,7 @@ TEST_SUITE
 	tcase_add_loop_test(tcase, test_one_cable, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, test_damaged_anew, 0, G_N_ELEMENTS(damaged));
 	tcase_add_loop_test(tcase, test_sls_stay, 0, G_N_ELEMENTS(stays));
+	tcase_add_loop_test(tcase, test_few_turn, 0, 3);
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);
 	return suite;
