@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "route/proof/verify.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_shapes.h"
@@ -390,6 +391,59 @@ START_TEST(test_loop_over_two_leaves)
 }
 END_TEST
 
+/*
+ * On a ring of five, paths of two hops go round it both ways. Packets continue on VL 1; those that
+ * enter at the last host of a switch begin on this VL, all others on VL 0.
+ */
+static struct routing *route_ring(const struct fabric *fabric, uint8_t last_vl)
+{
+	struct routing *routing = route(fabric, "minhop");
+	uint32_t n = fabric->n_switches;
+	struct route_lanes *lanes = routing->lanes = route_lanes_new(n, 0);
+
+	memset(lanes->sl, 0, (size_t)n * n);
+	lanes->n = 2;
+	lanes->sls = 1;
+	lanes->turns = route_turns_new(fabric);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		unsigned int n_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
+
+		for (unsigned int in = 0, hosts = 0; in <= n_ports; in++) {
+			uint32_t port = fabric_switch_port(fabric, sw, in);
+			bool inner = in && route_switch_across(fabric, port) != FABRIC_NONE;
+			bool host = in && !inner && fabric->ports[port].peer != FABRIC_NONE;
+
+			hosts += host;
+			for (unsigned int out = 1; out <= n_ports; out++)
+				route_turns_put(lanes->turns, sw, in, out, 0,
+						inner		     ? 1
+						: host && hosts == 2 ? last_vl
+								     : 0);
+		}
+	}
+	return routing;
+}
+
+/* What begins on the lane of what continues closes a credit loop, at whatever port it enters. */
+START_TEST(test_lanes_of_entries)
+{
+	struct fabric *fabric = make_fabric("torus:5:2", 0);
+
+	for (unsigned int vl = 0; vl < 2; vl++)
+		for (unsigned int threads = 1; threads <= 3; threads++) {
+			const struct route_input input = {.threads = threads};
+			struct routing *routing = route_ring(fabric, vl);
+			struct route_verdict verdict;
+
+			route_verify_by(fabric, routing, &input, &verdict);
+			ck_assert_uint_eq(verdict.acyclic, !vl);
+			route_verdict_clear(&verdict);
+			routing_unref(routing);
+		}
+	fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_verify");
@@ -400,6 +454,7 @@ int main(void)
 	tcase_add_test(tcase, test_order_of_another_table);
 	tcase_add_test(tcase, test_order_of_a_damaged_tree);
 	tcase_add_test(tcase, test_loop_over_two_leaves);
+	tcase_add_test(tcase, test_lanes_of_entries);
 	tcase_add_test(tcase, test_all_ways_lead_to_one_verdict);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
