@@ -25,7 +25,8 @@ THREADS = ('1', '2', '4')
 PARTS = (('engine', 'engine_cost'), ('verifier', 'verify_cost'))
 FIGURES = ('seconds_least', 'seconds_caller', 'seconds_all')
 EXPLANATION = (
-    's: seconds by the clock; lead: processor seconds of the leading thread, which takes its share '
+    's: seconds by the clock, but of the processor on one thread: on a busy machine threads then '
+    'seem to lose; lead: processor seconds of the leading thread, which takes its share '
     'of what all do and does alone what one does alone: close to what the clock says on an idle '
     'machine; all: processor seconds of all threads; x: of one thread / with these. Each the least '
     'of all rounds.',
