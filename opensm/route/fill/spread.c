@@ -10,10 +10,12 @@
  * With an LMC, the first LIDs of all ports are balanced among themselves, then the second ones, and
  * so on: hosts may use only one of them. Of equal channels each of these takes another one first.
  *
- * Where all or nearly all paths are legal (layered.h), channels that then carry far more than the
- * mean are relieved (relief.h).
+ * Where all paths are legal (layered.h), the network is a tree: paths are those of other engines
+ * there (tree.c), unless there are kinds of nodes or not all hosts send to all. Then, and
+ * where nearly all paths are legal, channels that carry far more than the mean are relieved.
  *
- * Kept paths of earlier tables stay whatever they carry, and the rest is spread around them.
+ * Kept paths of earlier tables stay, and the rest is spread around them; if some channel then
+ * carries far more than before, relief.h moves some of them.
  *
  * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
  * regular (by dimension in a torus), and then few lanes are needed.
@@ -103,23 +105,12 @@ static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
 }
 
-/*
- * Of equal steps each switch prefers another one if all LIDs of a switch go together and relief
- * follows; else all prefer the same, by which neighbours share paths.
- */
-static uint32_t start_of(const struct spread *spread, uint32_t sw)
-{
-	bool apart = spread->by == SPREAD_LEAVES && spread->layered->plan.order.up;
-
-	return spread->index + (apart ? sw : 0);
-}
-
 /* The best step of a switch, once those of nearer switches are known. */
 static uint32_t least_step(struct spreader *spreader, uint32_t sw)
 {
 	const struct route_flows *flows = &spreader->flows;
 	uint32_t first = flows->first[sw], n = flows->last[sw] - first;
-	uint32_t at = start_of(spreader->spread, sw) % n;
+	uint32_t at = spreader->spread->index % n;
 	const uint8_t *dimension = spreader->spread->dimension;
 	const uint64_t *load = spreader->load;
 	uint64_t *cost = spreader->cost, least = UINT64_MAX;
@@ -444,26 +435,18 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 
 /* ---- relief ---- */
 
-/* Moves LIDs of a switch away from channels over the limit; those that go together, together. */
+/* Moves LIDs of a switch away from channels over the limit. */
 static void relieve(struct spreader *spreader, struct route_relief *relief, uint32_t dest)
 {
-	const struct spread *spread = spreader->spread;
 	const struct route_graph *graph = spreader->flows.graph;
-	uint32_t last = graph->first_target[dest + 1], n;
 
 	turn_to(spreader, dest);
-	for (uint32_t t = graph->first_target[dest]; t < last; t += n) {
-		const struct route_target *target = &graph->targets[t];
-
-		n = bundle_at(spreader, t, last);
-		if (!is_of_index(spread, target))
+	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
+		if (!is_of_index(spreader->spread, &graph->targets[t]))
 			continue;
-		set_sent(spreader, t, go_together(spread) ? n_first(graph, t, n) : 1);
-		list_steps(spread, &spreader->flows, t);
-		if (!route_relief_move(relief, t))
-			continue;
-		for (uint32_t i = 1; i < n; i++)
-			put_like(spreader, target[i].lid, target->lid);
+		set_sent(spreader, t, 1);
+		list_steps(spreader->spread, &spreader->flows, t);
+		route_relief_move(relief, t);
 	}
 }
 
@@ -677,14 +660,54 @@ static unsigned int count_indexes(const struct route_graph *graph)
 	return most + 1;
 }
 
+/*
+ * Fills the tables of a tree, and columns from these. False: not a tree, or kinds of endports are
+ * to be spread by themselves, or not all hosts send to all, or there are paths to be kept.
+ */
+static bool fill_tree(struct spread *spread, unsigned int n_indexes)
+{
+	const struct layered *layered = spread->layered;
+	struct layered_way *way = spread->way;
+	const struct route_input *input = layered->input;
+	g_autofree uint8_t *next = NULL, *hops = NULL;
+	struct route_flows flows;
+
+	if (!layered->all_legal || layered->kept || spread->by != SPREAD_LIDS ||
+	    input->n_compute || input->n_io || input->count_switches ||
+	    layered->plan.wishes.senders)
+		return false;
+	next = g_malloc((size_t)layered->graph->n * layered->graph->n + 1);
+	hops = route_hops_all(&layered->plan.order, next);
+	if (!hops || !route_fill_tree(&layered->plan, hops, next, way->routing))
+		return false;
+	route_columns_read(&way->columns, way->routing);
+	route_flows_init(&flows, &layered->plan, layered->channels, layered->hops);
+	for (unsigned int i = 0; i < n_indexes; i++) {
+		struct route_relief relief;
+
+		route_relief_init(&relief, &flows, way->routing, i);
+		way->routing->layered.busiest = MAX(way->routing->layered.busiest,
+						    route_greatest(layered->graph, relief.load));
+		way->peak = MAX(way->peak, route_relief_peak(&relief));
+		route_relief_clear(&relief);
+	}
+	route_flows_clear(&flows);
+	return true;
+}
+
 static void fill(struct spread *spread)
 {
 	const struct layered *layered = spread->layered;
 	unsigned int n = spread->in_batches ? spread->threads : 1;
 	unsigned int n_indexes = spread->by == SPREAD_LIDS ? count_indexes(layered->graph) : 1;
-	uint32_t of_kind = list_turns(spread);
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
+	uint32_t of_kind;
 
+	if (fill_tree(spread, n_indexes)) {
+		find_repeats(layered->graph, spread->way);
+		return;
+	}
+	of_kind = list_turns(spread);
 	route_watch_begin(layered->graph->watch, "spreading paths",
 			  (uint64_t)n_indexes * layered->graph->n *
 				  (layered->kept ? 2 : spread->last_turn - spread->first_turn + 1));
@@ -761,10 +784,8 @@ uint64_t layered_spread_leaves(struct layered *layered)
 {
 	uint64_t by_load, by_port;
 
-	if (layered->kept)
+	if (layered->kept || layered->plan.order.up)
 		return layered_spread(layered, SPREAD_LIDS);
-	if (layered->plan.order.up)
-		return layered_spread(layered, SPREAD_LEAVES);
 	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);
 	by_port = layered_spread(layered, SPREAD_PORTS);

@@ -67,3 +67,16 @@ void route_columns_fill(const struct route_columns *columns, const struct route_
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		memset(routing->lft[sw] + graph->own_lid[sw], 0, route_n_own(graph, sw));
 }
+
+void route_columns_read(const struct route_columns *columns, const struct routing *routing)
+{
+	for (uint32_t begin = 0; begin < columns->n; begin += TILE)
+		for (uint32_t lid = 1; lid <= routing->top; lid++)
+			for (uint32_t sw = begin; sw < MIN(begin + TILE, columns->n); sw++) {
+				uint32_t c = route_channel(columns->channels, sw,
+							   routing->lft[sw][lid]);
+
+				if (c != FABRIC_NONE)
+					route_columns_put(columns, sw, lid, c);
+			}
+}

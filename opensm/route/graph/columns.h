@@ -48,4 +48,7 @@ static inline void route_columns_put(const struct route_columns *columns, uint32
 void route_columns_fill(const struct route_columns *columns, const struct route_graph *graph,
 			struct routing *routing);
 
+/* The reverse: sets columns to the channels of all LFTs. */
+void route_columns_read(const struct route_columns *columns, const struct routing *routing);
+
 #endif

@@ -7,7 +7,6 @@
 #include "route/fill/ties.h"
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
-#include "route/renew/renew.h"
 #include "route/value/base.h"
 #include "route/value/throttled.h"
 
@@ -183,10 +182,7 @@ static struct routing *compute(struct layered *layered, GError **error)
 			routing->promises |= ROUTE_DEADLOCK_FREE;
 			routing_make_repairable(routing, &layered->plan,
 						g_steal_pointer(&layered->hops));
-			routing->base->by_load = true;
-			/* a repair moves entries only where a cable carries far more */
-			routing->base->peak =
-				layered->way->peak * (1 + 1.0 / RENEW_LEGAL_BUSIER);
+			routing->base->peak = layered->way->peak;
 		}
 	}
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
