@@ -97,7 +97,7 @@ tests_unit_test_ha_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ha_LDADD = libsuites.a $(LIBS_HA) $(CHECK_LIBS)
 
 tests_unit_test_route_SOURCES = tests/unit/test_route.c tests/unit/test_route_acyclic.c \
-	tests/unit/test_route_change.c tests/unit/test_route_kept.c \
+	tests/unit/test_route_change.c tests/unit/test_route_even.c tests/unit/test_route_kept.c \
 	tests/unit/test_route_legal.c tests/unit/test_route_lmc.c \
 	tests/unit/test_route_losses.c tests/unit/test_route_nue.c \
 	tests/unit/test_route_rebalance.c tests/unit/test_route_same.c \
