@@ -21,6 +21,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_cc_profile,
 	OPTION_cc_hosts,
 	OPTION_routing_timeout,
+	OPTION_routing_memory,
 	OPTION_event_plugin_process,
 	OPTION_event_plugin_required,
 	OPTION_max_rate_enum,

@@ -250,6 +250,14 @@ GQuark route_error_quark(void);
 /* If the watch of the input was cancelled: true, and an error that says so. */
 bool route_set_cancelled(const struct route_input *input, GError **error);
 
+/* What an engine uses at most; 0: as engines that route by hops. For route_memory(). */
+struct route_need {
+	uint8_t in_trees, elsewhere; /* times the size of all tables, with those of the result */
+	uint8_t pairs; /* octets for each pair of switches */
+	bool lanes;    /* perhaps all that there are, unless it is a tree */
+	bool turns;    /* lanes depend on turns, unless it is a tree */
+};
+
 struct route_plan;
 struct layered;
 /*
@@ -278,6 +286,7 @@ struct route_engine {
 	void (*finish)(struct routing *routing, const struct route_input *input);
 	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
 	bool (*route)(struct layered *layered, GError **error);
+	struct route_need need;
 	/*
 	 * Of an engine that is not built in: its data, and a word that differs when routes of the
 	 * same fabric and input may (g_free it), such as after a change of its own options.

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/inputs.def \
+	opensm/route/memory.c opensm/route/memory.h \
 	opensm/route/registry.c opensm/route/registry.h \
 	opensm/route/engine/dfsssp.c \
 	opensm/route/engine/dor.c \

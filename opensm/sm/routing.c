@@ -6,13 +6,16 @@
  * actor continues to answer traps and SMInfo. The job carries the number of its sweep; if that has
  * been cancelled by the time it comes back, its result is discarded.
  */
+#include <inttypes.h>
 #include <string.h>
 
+#include "complib/memory.h"
 #include "policy/files/route_files.h"
 #include "policy/files/ties.h"
 #include "policy/files/unknown_guids.h"
 #include "policy/partition/demand.h"
 #include "route/graph/watch.h"
+#include "route/memory.h"
 #include "route/registry.h"
 #include "route/renew/renew.h"
 #include "route/transition/fixed.h"
@@ -421,6 +424,40 @@ static struct routing *compute(struct route_job *job, const struct route_engine 
 	return routing;
 }
 
+#define MB (UINT64_C(1) << 20)
+
+static void add_failure(struct route_job *job, const char *why)
+{
+	g_string_append_printf(job->failures, "%s%s", job->failures->len ? "; " : "", why);
+}
+
+/*
+ * Whether an engine may begin, by the memory that it needs. The last one may anyway, as routes at a
+ * risk are better than none.
+ */
+static bool is_small_enough(struct route_job *job, const struct route_engine *engine, bool is_last)
+{
+	uint64_t limit = job->now.options->routing_memory * MB, needs;
+	g_autofree char *why = NULL;
+	struct route_input input;
+
+	if (!limit)
+		limit = memory_of_machine() / 2;
+	take_input(job, &input);
+	needs = route_memory(engine, job->fabric, &input);
+	log_verbose(job->log, "%s: routes need at most %" PRIu64 " MB of memory", engine->name,
+		    needs / MB + 1);
+	if (needs <= limit)
+		return true;
+	why = g_strdup_printf("%s: it may need %" PRIu64 " MB of memory, and routing_memory allows "
+			      "%" PRIu64 " MB", engine->name, needs / MB + 1, limit / MB);
+	if (is_last)
+		log_error(job->log, "%s; it is used, being the last one", why);
+	else
+		add_failure(job, why);
+	return is_last;
+}
+
 static void use_files(struct route_job *job, struct route_files *files)
 {
 	struct route_files *before = job->now.files;
@@ -456,7 +493,7 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 			use_files(job, now);
 	}
 	if (!routing)
-		g_string_append_printf(job->failures, "%s%s", job->failures->len ? "; " : "", why);
+		add_failure(job, why);
 	route_files_unref(now);
 	g_free(why);
 	g_free(again);
@@ -625,7 +662,8 @@ static void run_job(struct message *message)
 		if (route_is_cancelled(job->watch))
 			break;
 		job->now.roots_found = attempt->find_roots;
-		job->routing = compute_or_hold(job, attempt->engine);
+		if (is_small_enough(job, attempt->engine, is_last))
+			job->routing = compute_or_hold(job, attempt->engine);
 	}
 	/* What follows is bounded, and belongs to no engine. */
 	route_watch_limit(job->watch, 0);

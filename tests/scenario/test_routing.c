@@ -505,6 +505,27 @@ START_TEST(fall_back_is_announced)
 }
 END_TEST
 
+/* Every engine needs more than 1 MB; the last one is used anyway. */
+START_TEST(memory_is_limited)
+{
+	struct net net;
+
+	net_make(&net, "torus:3x3x3:1", 1, "dfsssp,updn");
+	scenario_conf(net.s, "routing_memory 1\n");
+	scenario_start(net.s);
+	scenario_converge(net.s, 20);
+	expect_error(&net, "dfsssp: it may need 2 MB of memory, and routing_memory allows 1 MB; "
+			   "updn: it may need 2 MB of memory");
+	expect_error(&net, "minhop: it may need 2 MB of memory, and routing_memory allows 1 MB; it "
+			   "is used, being the last one");
+	expect_error(&net, "falling back to routing engine minhop");
+	net_free(&net);
+	net_up(&net, "torus:3x3x3:1", 1, "dfsssp");
+	scenario_check_log(net.s, "routing_memory", false);
+	net_free(&net);
+}
+END_TEST
+
 /* Then no switch gets a table, and health does not mistake that for a full disk. */
 START_TEST(no_fallback_is_obeyed)
 {
@@ -1034,6 +1055,7 @@ int main(void)
 	tcase_add_loop_test(tcase, other_options_are_followed, 0, G_N_ELEMENTS(choices));
 	tcase_add_test(tcase, note_is_told);
 	tcase_add_test(tcase, fall_back_is_announced);
+	tcase_add_test(tcase, memory_is_limited);
 	tcase_add_test(tcase, no_fallback_is_obeyed);
 	tcase_add_test(tcase, credit_loop_is_told);
 	tcase_add_test(tcase, loop_of_switches_is_told);

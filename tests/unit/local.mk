@@ -49,8 +49,8 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
-	tests/unit/test_heap.c tests/unit/test_log.c tests/unit/test_pool.c \
-	tests/unit/test_range.c tests/unit/test_visit.c tests/unit/gate.h
+	tests/unit/test_heap.c tests/unit/test_log.c tests/unit/test_memory.c \
+	tests/unit/test_pool.c tests/unit/test_range.c tests/unit/test_visit.c tests/unit/gate.h
 tests_unit_test_complib_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_complib_LDADD = libsuites.a $(LIBS_COMPLIB) $(CHECK_LIBS)
 
@@ -99,7 +99,7 @@ tests_unit_test_ha_LDADD = libsuites.a $(LIBS_HA) $(CHECK_LIBS)
 tests_unit_test_route_SOURCES = tests/unit/test_route.c tests/unit/test_route_acyclic.c \
 	tests/unit/test_route_change.c tests/unit/test_route_even.c tests/unit/test_route_kept.c \
 	tests/unit/test_route_legal.c tests/unit/test_route_lmc.c \
-	tests/unit/test_route_losses.c tests/unit/test_route_nue.c \
+	tests/unit/test_route_losses.c tests/unit/test_route_memory.c tests/unit/test_route_nue.c \
 	tests/unit/test_route_rebalance.c tests/unit/test_route_same.c \
 	tests/unit/test_route_threads.c tests/unit/test_route_top.c \
 	tests/unit/test_route_updown.c tests/unit/test_route_watch.c \

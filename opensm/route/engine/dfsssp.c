@@ -25,6 +25,7 @@ const struct route_engine route_engine_sssp = {
 	.ties = true,
 	.legal_first = true,
 	.route = route_sssp,
+	.need = { .in_trees = 2, .elsewhere = 2 },
 };
 
 static bool assign(struct layered *layered, GError **error)
@@ -56,4 +57,5 @@ const struct route_engine route_engine_dfsssp = {
 	.legal_first = true,
 	.trunk = true,
 	.route = assign,
+	.need = { .in_trees = 2, .elsewhere = 5, .pairs = 3, .lanes = true },
 };

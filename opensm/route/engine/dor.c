@@ -179,4 +179,5 @@ const struct route_engine route_engine_dor = {
 	.summary = "dimension order: free of credit loops on meshes and hypercubes, not on tori",
 	.promises = ROUTE_SHORTEST,
 	.compute = dor_compute,
+	.need = { .in_trees = 1, .elsewhere = 1 },
 };

@@ -520,4 +520,5 @@ const struct route_engine route_engine_file = {
 	.name = "file",
 	.summary = "forwarding tables or hop counts from files, gaps filled as by minhop",
 	.compute = file_compute,
+	.need = { .in_trees = 3, .elsewhere = 3 },
 };

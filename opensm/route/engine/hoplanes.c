@@ -415,4 +415,5 @@ const struct route_engine route_engine_hoplanes = {
 	.legal_first = true,
 	.trunk = true,
 	.route = route_by_load,
+	.need = { .in_trees = 2, .elsewhere = 5, .pairs = 3, .lanes = true, .turns = true },
 };

@@ -25,4 +25,5 @@ const struct route_engine route_engine_lash = {
 	.legal_first = true,
 	.trunk = true,
 	.route = assign,
+	.need = { .in_trees = 3, .elsewhere = 5, .pairs = 4, .lanes = true },
 };

@@ -186,4 +186,5 @@ const struct route_engine route_engine_nue = {
 	.promises = ROUTE_DEADLOCK_FREE,
 	.ties = true,
 	.route = route,
+	.need = { .in_trees = 3, .elsewhere = 6, .pairs = 5, .lanes = true },
 };

@@ -690,4 +690,5 @@ const struct route_engine route_engine_torus_2qos = {
 	.promises = ROUTE_DEADLOCK_FREE,
 	.repairs = true,
 	.compute = torus_2qos_compute,
+	.need = { .lanes = true, .turns = true },
 };
