@@ -20,7 +20,7 @@ enum replica_section {
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: sa/report/ */
 	REPLICA_CLOCK = 7, /* empty -> the master's time, by which leases end: sa/report/ */
 	REPLICA_PARTITIONS = 16, /* as in partition_changes.h: sm/takeover/run_time_partitions.c */
-	REPLICA_PATH_SLS = 17,	 /* contents of the file: sm/store/path_sls.h */
+	REPLICA_PATH_SLS = 17,	 /* contents of the file: subnet/path_sls.h */
 	REPLICA_CC = 19, /* contents of the file: cc/memory.c */
 	REPLICA_P_KEY_INDEXES = 18, /* port GUID, index -> P_Key, time: sm/write/pkey_indexes.c */
 };

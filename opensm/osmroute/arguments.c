@@ -204,6 +204,9 @@ static void add_own(struct reader *reader)
 		{"transition", 0, 0, G_OPTION_ARG_FILENAME, &a->transition,
 		 "show how switches that hold the tables of FILE would change to the new tables",
 		 "FILE"},
+		{"transition-sls", 0, 0, G_OPTION_ARG_FILENAME, &a->sls,
+		 "SLs that hosts use with these tables: the daemon's file path_sls; without: SL 0",
+		 "FILE"},
 		{"policy", 0, 0, G_OPTION_ARG_FILENAME, &a->policy,
 		 "only count load between ports that share a partition of FILE", "FILE"},
 		{"load", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->loads,
@@ -378,6 +381,7 @@ void arguments_clear(struct arguments *arguments)
 	g_free(arguments->lfts);
 	g_free(arguments->svg);
 	g_free(arguments->transition);
+	g_free(arguments->sls);
 	g_free(arguments->policy);
 	g_strfreev(arguments->loads);
 	*arguments = (struct arguments){0};

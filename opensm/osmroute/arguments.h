@@ -24,6 +24,7 @@ struct arguments {
 	struct quality_effort effort;
 	char *dot, *lfts, *svg; /* files to write, or NULL */
 	char *transition;	/* file of the tables that switches hold, or NULL */
+	char *sls;		/* file of the SLs that hosts hold, or NULL */
 	char *policy;		/* partitions.conf, or NULL */
 	char **loads; /* images of the performance manager, or NULL */
 };

@@ -74,6 +74,7 @@ struct judge_report *judge_engine(const struct judge_task *task, const struct fa
 void judge_report_free(struct judge_report *report)
 {
 	judgement_clear(&report->before);
+	passage_clear(&report->passage);
 	if (report->routing)
 		routing_unref(report->routing);
 	g_array_unref(report->trials);

@@ -105,9 +105,11 @@ static bool build(struct program *program, GError **error)
 	if (route_files_ties(program->files)->len && !program->rules)
 		return fail(error, "partition_links_file: it needs --policy, which lists the "
 				   "members of partitions");
+	if (arguments->sls && !arguments->transition)
+		return fail(error, "--transition-sls: it needs --transition, which has the tables");
 	if (arguments->transition)
 		program->held = passage_held(program->fabric, arguments->options,
-					     arguments->transition, error);
+					     arguments->transition, arguments->sls, error);
 	if (arguments->transition && !program->held)
 		return false;
 	return !arguments->loads || measured_read(&program->load, arguments->loads, error);

@@ -182,6 +182,8 @@ static void add_passage(GString *text, const struct judge_report *report)
 				       report->engine->name, passage->stages,
 				       passage->stages == 1 ? "" : "s", passage->blocks,
 				       passage->ordered, passage->discarded);
+	if (passage->exposed)
+		g_string_append_printf(text, "%s: %s\n", report->engine->name, passage->exposed);
 }
 
 /* For losses, only remarks that did not apply before, and the first of each kind. */

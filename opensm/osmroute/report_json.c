@@ -190,6 +190,8 @@ static GVariant *passage_value(const struct passage *passage)
 	add_number(&dict, "blocks_written", passage->blocks);
 	add_number(&dict, "lids_in_order", passage->ordered);
 	add_number(&dict, "lids_discarded_first", passage->discarded);
+	if (passage->exposed)
+		add_text(&dict, "may_deadlock", passage->exposed);
 	return g_variant_dict_end(&dict);
 }
 

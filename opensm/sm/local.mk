@@ -70,7 +70,6 @@ libsm_a_SOURCES = \
 	opensm/sm/store/disk.c opensm/sm/store/disk.h \
 	opensm/sm/store/guid2lid.c opensm/sm/store/guid2lid.h \
 	opensm/sm/store/neighbors.c opensm/sm/store/neighbors.h \
-	opensm/sm/store/path_sls.c opensm/sm/store/path_sls.h \
 	opensm/sm/store/pkey_memory.c opensm/sm/store/pkey_memory.h \
 	opensm/sm/takeover/replicate.c opensm/sm/takeover/replicate.h \
 	opensm/sm/takeover/run_time_partitions.c opensm/sm/takeover/run_time_partitions.h \

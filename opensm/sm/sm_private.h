@@ -20,7 +20,7 @@
 #include "sm/store/disk.h"
 #include "sm/store/guid2lid.h"
 #include "sm/store/neighbors.h"
-#include "sm/store/path_sls.h"
+#include "subnet/path_sls.h"
 #include "subnet/subnet.h"
 
 /* What this SM is currently negotiating with another one: mastership.c. */

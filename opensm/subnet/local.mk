@@ -7,6 +7,7 @@ libsubnet_a_SOURCES = \
 	opensm/subnet/inventory_private.h \
 	opensm/subnet/perf_alarms.c opensm/subnet/perf_alarms.h \
 	opensm/subnet/path.c opensm/subnet/path.h \
+	opensm/subnet/path_sls.c opensm/subnet/path_sls.h \
 	opensm/subnet/refused_joins.c opensm/subnet/refused_joins.h \
 	opensm/subnet/small_tables.c opensm/subnet/small_tables.h \
 	opensm/subnet/subnet.c opensm/subnet/subnet.h \

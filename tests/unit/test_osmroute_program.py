@@ -217,6 +217,50 @@ def test_files(directory):
           result.stdout)
 
 
+def path_sls(directory, tables, engine, digit):
+    """A file in which all pairs of switches of these tables have that SL."""
+    with open(tables) as file:
+        guids = sorted(set(re.findall(r'^Unicast lids .* guid (0x[0-9a-f]{16})', file.read(),
+                                      re.MULTILINE)))
+    name = os.path.join(directory, f'sls-{engine}-{digit}')
+    with open(name, 'w') as file:
+        print(engine, 'word', file=file)
+        for i, guid in enumerate(guids):
+            print(guid, digit * i, file=file)
+    return name, len(guids)
+
+
+def test_transition_sls(directory, old):
+    """Hosts keep the SLs that they had, which the new routes may not agree with."""
+    ring = os.path.join(directory, 'ring')
+    check('tables of a ring', run('-R', 'updn', '--lfts', ring, 'torus:6:1').returncode == 0)
+    ask = '--transition', ring, '-R', 'dfsssp', 'torus:6:1'
+    unknown = report(*ask)['engines'][0]['transition']
+    sls, n = path_sls(directory, ring, 'dfsssp', '1')
+    check('all switches of the ring', n == 6, n)
+    ones = report('--transition-sls', sls, *ask)['engines'][0]['transition']
+    check('SL 0 if nothing else is known', re.search(
+        r'may deadlock until hosts have queried their paths again: \d+ pairs of switches get '
+        'another SL', unknown.get('may_deadlock', '')), unknown)
+    pairs = [int(re.search(r'(\d+) pairs', found['may_deadlock'])[1]) for found in (unknown, ones)]
+    check('each pair has another SL by one of the two', sum(pairs) >= 15 and
+          pairs[0] != pairs[1], pairs)
+    check('for people', f"dfsssp: {ones['may_deadlock']}\n" in
+          run('--transition-sls', sls, *ask).stdout)
+    check('no lanes before and after', 'may_deadlock' not in report(
+        '--transition-sls', path_sls(directory, ring, 'dfsssp', '0')[0], '--transition', ring, '-R',
+        'updn', 'torus:6:1')['engines'][0]['transition'])
+    check('lanes given up', 'use the virtual lanes of the routes before' in report(
+        '--transition-sls', sls, '--transition', ring, '-R', 'updn', 'torus:6:1')['engines'][0]
+        ['transition']['may_deadlock'])
+    for name, arguments in (('no SLs', ['--transition-sls', '/nonexistent', *ask]),
+                            ('tables for SLs', ['--transition-sls', ring, *ask]),
+                            ('SLs alone', ['--transition-sls', sls, 'torus:6:1'])):
+        result = run(*arguments)
+        check(f'error: {name}', result.returncode == 1 and
+              re.match(r'osmroute: \S.*\n', result.stderr), result)
+
+
 def test_transition(directory):
     """From the table of one engine to that of another, or to the same, or from nothing."""
     old = os.path.join(directory, 'old')
@@ -239,6 +283,7 @@ def test_transition(directory):
           read['transition']['lids_discarded_first'] == updn['lids_discarded_first'], read)
     check('empty switches', report('--transition', old, '-R', 'updn', 'fattree:4')['engines'][0]
           ['transition']['blocks_written'] >= 20)
+    test_transition_sls(directory, old)
     check('without the question', 'transition' not in report('-R', 'updn', 'mesh:5x5:1')
           ['engines'][0])
 

@@ -5,7 +5,7 @@
 
 #include "route/renew/renew.h"
 #include "route/value/lanes.h"
-#include "sm/store/path_sls.h"
+#include "subnet/path_sls.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

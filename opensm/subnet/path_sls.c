@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "sm/store/path_sls.h"
+#include "subnet/path_sls.h"
 
 #include <string.h>
 

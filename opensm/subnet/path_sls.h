@@ -6,8 +6,8 @@
  * again. Then there is a record per switch: its GUID, and a hexadecimal digit for each switch of an
  * earlier record, or '-' if the two have no path.
  */
-#ifndef SM_STORE_PATH_SLS_H
-#define SM_STORE_PATH_SLS_H
+#ifndef SUBNET_PATH_SLS_H
+#define SUBNET_PATH_SLS_H
 
 #include "complib/log.h"
 #include "route/engine.h"
