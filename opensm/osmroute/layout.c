@@ -23,6 +23,8 @@
 #define COLUMNS 3 /* of hosts below a switch */
 #define CELL 80.0 /* least size of a grid cell */
 #define GAP 2.0   /* between two groups on a circle, in steps */
+#define LETTER 5.0 /* width of one in a name, or slightly less */
+#define TILT 30.0 /* degrees, of names that are longer than a cell is wide */
 
 struct place {
 	uint32_t sw;
@@ -125,6 +127,20 @@ static void lay_circle(struct layout *layout, const struct fabric *fabric)
 	clusters_clear(&clusters);
 }
 
+/* Whether a name would cover that of the next switch in the row. */
+static bool is_any_long(const struct layout *layout, const struct fabric *fabric)
+{
+	bool any = false;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		const char *name = fabric->nodes[fabric->switches[sw].node].description;
+
+		/* without a name it has its GUID, with 18 characters */
+		any |= LETTER * (name[0] ? g_utf8_strlen(name, -1) : 18) > layout->cell;
+	}
+	return any;
+}
+
 static void lay_grid(struct layout *layout, const struct fabric *fabric,
 		     const struct grid_cell *cells)
 {
@@ -133,13 +149,15 @@ static void lay_grid(struct layout *layout, const struct fabric *fabric,
 	layout->is_grid = true;
 	layout->columns = COLUMNS;
 	layout->cell = MAX(CELL, 4 * LAYOUT_BOX + rows * HOST_STEP);
+	layout->tilt = is_any_long(layout, fabric) ? TILT : 0;
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		layout->switches[sw].x = MARGIN + layout->cell * (0.5 + cells[sw].x);
-		layout->switches[sw].y = MARGIN + layout->cell * (0.5 + cells[sw].y);
+		layout->switches[sw].y = MARGIN + layout->cell * (0.5 + cells[sw].y) +
+					 (layout->tilt != 0 ? LABEL / 2 : 0);
 		layout->width = MAX(layout->width, layout->switches[sw].x);
 		layout->height = MAX(layout->height, layout->switches[sw].y);
 	}
-	layout->width = MAX(layout->width, 400) + layout->cell;
+	layout->width = MAX(layout->width, 400) + MAX(layout->cell, LABEL + MARGIN / 2);
 	layout->height += layout->cell;
 }
 
@@ -218,7 +236,7 @@ struct layout_label layout_label(const struct layout *layout, uint32_t sw)
 	if (layout->is_grid) {
 		point.x += LAYOUT_BOX * 0.8;
 		point.y -= LAYOUT_BOX * 0.8;
-		return (struct layout_label){point, 0, "start"};
+		return (struct layout_label){point, -layout->tilt, "start"};
 	}
 	if (layout->columns) { /* upright: upper names above, lowest below their hosts */
 		uint32_t rows = (hosts + layout->columns - 1) / layout->columns;

@@ -24,6 +24,7 @@ struct layout {
 	struct layout_point centre;    /* of the circle */
 	bool is_grid;		       /* a mesh or torus, in cells of this width and height: */
 	double cell;
+	double tilt; /* degrees by which names rise there */
 	double width, height;
 };
 

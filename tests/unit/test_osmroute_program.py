@@ -3,6 +3,7 @@
 """osmroute as a user sees it: reports, files, exit codes, and its manual page against --help."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -131,6 +132,43 @@ def is_bent(cable):
     """Whether a cable is a curve whose control point is not on the line between its ends."""
     x1, y1, x, y, x2, y2 = (float(number) for number in re.findall(r'[\d.]+', cable.get('d')))
     return abs((x - x1) * (y2 - y1) - (y - y1) * (x2 - x1)) > 1
+
+
+def expect_names_apart(what, labels):
+    """Names at one angle lie on lines that are apart, or one after another."""
+    places = []
+    for label in labels:
+        turn = re.match(r'rotate\((\S+) ', label.get('transform', ''))
+        angle = math.radians(float(turn[1]) if turn else 0)
+        x, y = float(label.get('x')), float(label.get('y'))
+        length = 4 * len(label.text) * (-1 if label.get('text-anchor') == 'end' else 1)
+        along = x * math.cos(angle) + y * math.sin(angle)
+        places.append((angle, y * math.cos(angle) - x * math.sin(angle),
+                       *sorted((along, along + length))))
+    over = [(a, b) for i, a in enumerate(places) for b in places[:i] if abs(a[0] - b[0]) < 0.01 and
+            abs(a[1] - b[1]) < 8 and a[2] < b[3] and b[2] < a[3]]
+    check(f'names are apart: {what}', len(places) > 4 and not over, over[:3])
+
+
+def with_long_names(directory, name):
+    """A topology whose switches have names of 60 characters."""
+    with open(os.path.join(SOURCE, 'tests', 'golden', name + '.topo')) as file:
+        text = file.read()
+    for i, switch in enumerate(re.findall(r'^Switch \d+ "([^"]+)"', text, re.MULTILINE)):
+        name = f'rack-{i:02}-row-b/chassis-7/leaf-switch-of-the-storage-island'
+        text = text.replace(f'"{switch}"', f'"{name}"')
+    path = os.path.join(directory, 'long.topo')
+    with open(path, 'w') as file:
+        file.write(text)
+    return path
+
+
+def test_names(directory):
+    for spec in 'fattree:8', 'dragonfly:4:2:4', 'torus:6x5', 'mesh:12x12', 'hypercube:5':
+        expect_names_apart(spec, svg_of(directory, '-R', 'minhop', spec)['labels'])
+    for name in 'irregular', 'uneven_tree', 'torus_3x3', 'mesh_3x3':
+        expect_names_apart(f'long, {name}', svg_of(
+            directory, '-R', 'minhop', with_long_names(directory, name))['labels'])
 
 
 def test_svg(directory):
@@ -463,6 +501,7 @@ def main():
         test_table()
         test_outages()
         test_svg(directory)
+        test_names(directory)
         test_files(directory)
         test_transition(directory)
         test_plugin()
