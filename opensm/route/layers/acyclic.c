@@ -32,6 +32,7 @@ struct acyclic {
 	uint64_t *has;
 	uint64_t *mirror;  /* steps in reverse, for the channels that lead to a channel */
 	uint64_t *blocked; /* steps that would close a cycle */
+	GArray *blocked_list; /* uint32_t: their numbers */
 	uint64_t *label; /* [channel]: its place in the order: less than those of the next */
 	struct side side[2]; /* [backward] */
 	uint8_t *met;	     /* [channel]: 1 + backward: found by that search; 0: not found */
@@ -86,6 +87,7 @@ struct acyclic *acyclic_new(const struct route_channels *channels)
 	acyclic->side[false].found = g_new(uint32_t, n + 1);
 	acyclic->side[true].found = g_new(uint32_t, n + 1);
 	acyclic->met = g_new0(uint8_t, n + 1);
+	acyclic->blocked_list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	acyclic->added = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	for (uint32_t c = 0; c < n; c++)
 		acyclic->label[c] = UINT64_MAX / (n + 1) * (c + 1);
@@ -103,6 +105,7 @@ void acyclic_free(struct acyclic *acyclic)
 	g_free(acyclic->side[false].found);
 	g_free(acyclic->side[true].found);
 	g_free(acyclic->met);
+	g_array_unref(acyclic->blocked_list);
 	g_array_unref(acyclic->added);
 	g_free(acyclic);
 }
@@ -256,8 +259,12 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	for (guint k = 0; k < acyclic->added->len; k++)
 		put(acyclic, added[k], false);
 	g_array_set_size(acyclic->added, 0);
-	if (!mend(acyclic, steps[i])) /* without those added together with it */
-		bits_put(acyclic->blocked, number_of(acyclic, steps[i]), true);
+	if (!mend(acyclic, steps[i])) { /* without those added together with it */
+		uint32_t number = number_of(acyclic, steps[i]);
+
+		bits_put(acyclic->blocked, number, true);
+		g_array_append_val(acyclic->blocked_list, number);
+	}
 	return false;
 }
 
@@ -272,9 +279,12 @@ void acyclic_remove(struct acyclic *acyclic, const struct acyclic_step *steps, u
 {
 	for (uint32_t i = 0; i < n; i++)
 		put(acyclic, steps[i], false);
-	if (n)
-		memset(acyclic->blocked, 0,
-		       (acyclic->channels->n_steps / 64 + 1) * sizeof(*acyclic->blocked));
+	if (!n)
+		return;
+	for (guint i = 0; i < acyclic->blocked_list->len; i++)
+		bits_put(acyclic->blocked, g_array_index(acyclic->blocked_list, uint32_t, i),
+			 false);
+	g_array_set_size(acyclic->blocked_list, 0);
 }
 
 /* ---- all steps at once ---- */

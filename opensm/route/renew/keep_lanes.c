@@ -450,6 +450,7 @@ bool keeper_add_path(struct keeper *k, uint16_t sls)
 {
 	bool good = true;
 
+	k->work += k->path->len;
 	for (; good && sls; sls &= sls - 1) {
 		struct turning turning = {.sl = __builtin_ctz(sls)};
 

@@ -312,6 +312,7 @@ static bool search_from(struct search *search, uint32_t sw, unsigned int n)
 		uint32_t to = channels->to[c];
 		uint8_t left = k->hops[(size_t)to * k->graph->n + k->home];
 
+		search->k->work++;
 		if (search->visits++ > VISITS_MOST)
 			return false;
 		if (left == ROUTE_FAR || n + 1 + left > search->limit ||
@@ -544,6 +545,7 @@ static bool take_old(struct keeper *k)
 	memset(k->uses, 0, k->channels->n * sizeof(*k->uses));
 	if (!keeper_take_lanes(k))
 		return false;
+	k->work += (uint64_t)k->graph->n * k->n_todo;
 	for (uint32_t i = 0; i < k->n_todo; i++) {
 		turn_to(k, k->todo[i]);
 		take_old_column(k, sls, passed);
@@ -561,6 +563,14 @@ static void drop_all(struct keeper *k)
 	g_clear_pointer(&k->parent, g_free);
 }
 
+/* What is gained is not worth that much time, in which packets are lost. */
+static bool is_too_much(const struct keeper *k)
+{
+	uint64_t entries = (uint64_t)k->graph->n * k->n_todo;
+
+	return k->work > MAX(RENEW_SAME_SLS_WORK, RENEW_SAME_SLS_TIMES * entries);
+}
+
 /* Columns that cannot be mended get their turn before all others the next time. */
 static void move_ahead(struct keeper *k, uint32_t i)
 {
@@ -570,8 +580,8 @@ static void move_ahead(struct keeper *k, uint32_t i)
 	k->todo[0] = column;
 }
 
-/* Broken columns first. */
-static bool mend_all(struct keeper *k, struct keeper_base *base)
+/* Broken columns first. If the first cannot be mended, no order helps: *again is false. */
+static bool mend_all(struct keeper *k, struct keeper_base *base, bool *again)
 {
 	g_autofree bool *mended = g_new0(bool, k->n_todo + 1);
 
@@ -579,11 +589,14 @@ static bool mend_all(struct keeper *k, struct keeper_base *base)
 	for (uint32_t i = 0; i < k->n_todo; i++) {
 		if (!route_watch_step(k->input->watch))
 			return false;
+		if (is_too_much(k))
+			return false;
 		turn_to(k, k->todo[i]);
 		measure(k);
 		mended[i] = !is_whole(k);
 		if (!mended[i] || (base->routing && return_to(k, base)) || mend_column(k))
 			continue;
+		*again = i > 0;
 		move_ahead(k, i);
 		return false;
 	}
@@ -634,17 +647,17 @@ static bool keep(struct keeper *k)
 {
 	struct routing *routing = k->old->layered.base;
 	struct keeper_base base = {.routing = routing};
-	bool good = false;
+	bool good = false, again = true;
 
 	if (routing) {
 		base.row = k->base_row = route_places(k->fabric, routing->fabric);
 		base.steps = g_malloc(k->graph->n + 1);
 	}
-	for (unsigned int i = 0; i < TRIES && !good; i++) {
+	for (unsigned int i = 0; i < TRIES && again && !good && !is_too_much(k); i++) {
 		drop_all(k);
 		if (route_is_cancelled(k->input->watch) || !take_old(k) || !keeper_mend_trunk(k))
 			break;
-		good = mend_all(k, &base) && place_new(k, &base);
+		good = mend_all(k, &base, &again) && place_new(k, &base);
 	}
 	g_free(base.row);
 	g_free(base.steps);

@@ -60,6 +60,7 @@ struct keeper {
 	uint32_t *order;	    /* switches by their distance, the farthest first */
 	struct keeper_column *todo; /* all, in the order of their turns */
 	uint32_t n_todo;
+	uint64_t work;	   /* entries taken over, channels tried or looked at */
 	uint64_t n_longer; /* paths that are longer than the cables allow */
 	uint64_t excluded; /* pairs for which no lane is left */
 	uint64_t idle;	   /* pairs that send each other nothing, and have none */

@@ -46,8 +46,8 @@ static bool make_even(struct routing *repaired, const struct routing *anew, unsi
 }
 
 /*
- * Computes by the rules of the engine. Where these have no routes for what is left of a network, its
- * old ones may be repaired.
+ * Computes by the rules of the engine. Where these have no routes for what is left of a network,
+ * its old ones may be repaired.
  */
 static struct routing *compute(const struct route_engine *engine, const struct fabric *fabric,
 			       const struct route_input *input, const struct routing *old,
