@@ -307,8 +307,8 @@ def test_transition(directory):
     same, updn = (engine['transition'] for engine in found)
     check('to the same', same == {'stages': 1, 'blocks_written': 0, 'lids_in_order': 0,
                                   'lids_discarded_first': 0}, same)
-    check('by entries', updn['stages'] > 1 and updn['lids_in_order'] == 0 and
-          updn['lids_discarded_first'] > 0 and updn['blocks_written'] > 25, updn)
+    check('in groups', updn['stages'] > 1 and updn['lids_in_order'] > 0 and
+          updn['lids_discarded_first'] == 0 and updn['blocks_written'] > 25, updn)
     result = run('--transition', old, '-R', 'updn', 'mesh:5x5:1')
     check('for people', f"updn: transition in {updn['stages']} stages of "
           f"{updn['blocks_written']} blocks; LIDs in order {updn['lids_in_order']}, discarded "
@@ -316,9 +316,7 @@ def test_transition(directory):
     new = os.path.join(directory, 'new')
     check('table to end with', run('-R', 'updn', '--lfts', new, 'mesh:5x5:1').returncode == 0)
     read = report('--transition', old, '--tables', new, 'mesh:5x5:1')['engines'][0]
-    check('two files, of which none tells an order', read['transition']['lids_in_order'] > 0 and
-          read['transition']['blocks_written'] > updn['blocks_written'] and
-          read['transition']['lids_discarded_first'] == updn['lids_discarded_first'], read)
+    check('two files, of which none tells an order', read['transition'] == updn, read)
     check('empty switches', report('--transition', old, '-R', 'updn', 'fattree:4')['engines'][0]
           ['transition']['blocks_written'] >= 20)
     test_transition_sls(directory, old)

@@ -12,10 +12,9 @@
  * Credit loops concern all columns together. If all paths go up and then down in one order, and
  * those of the mixtures too, there are none. Otherwise the channel dependencies of the routing are
  * added to those of the mixtures of each column. A column that closes a cycle is written in an
- * order, as above. If that does not help, an entry also waits for those that lead to it before, so
- * that each path is old or new as a whole; or the column is written after all others. If that does
- * not help either, its changing entries discard first: then its packets have old paths among old
- * ones, or new ones.
+ * order, as above. If that does not help, columns change one group after another: while a group
+ * changes, those before it have their new entries, and those after it the old ones. What has no
+ * place in any group discards first: then its packets have old paths among old ones, or new ones.
  *
  * If there is an order, it is enough to examine each entry and the next one on its paths: no packet
  * goes down and then up if entries that lead down to a switch which will lead up discard first, and
@@ -23,7 +22,8 @@
  * many whole columns.
  *
  * Entries that lead over a link which is not ACTIVE yet, though packets arrive by the old ones,
- * come after all that need not wait for links, and those that wait for them come after them.
+ * come after all that need not wait for links, and those that wait for them come after them. If a
+ * group has any, all later groups come after it.
  *
  * Lost paths are not repaired while this is computed. So the work is limited: for the rest, entries
  * are examined as above; without an order, all changing entries discard first. If the old or the
@@ -48,10 +48,10 @@
 #define ROUNDS_MOST 10
 /* Stages of a block that is written once, at most; else there are some for each of its LIDs. */
 #define STAGES_FEW 16
-/* Stages from this one on are written when all LIDs that need not wait for others are done. */
-#define LAST_STAGES (1u << 16)
+/* Groups of columns that change one after another, at most. */
+#define GROUPS_MOST 6
 /* Stages from this one on are written when links that are coming up are ACTIVE. */
-#define LINKED_STAGES (1u << 17)
+#define LINKED_STAGES (1u << 16)
 
 /* Entries that keep their old value in earlier stages. */
 struct late {
@@ -91,7 +91,6 @@ struct column {
 	uint8_t exit;
 	struct hop *hops; /* [switch] */
 	bool may_loop, loses;
-	bool apart; /* entries that change wait for those that lead to them before */
 };
 
 struct transition {
@@ -106,8 +105,10 @@ struct transition {
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
-	uint64_t *last; /* [block]: LIDs that are written after the others */
-	uint64_t *apart; /* [block]: LIDs whose old entries never lead to new ones */
+	uint8_t *group; /* [LID]: from 0; columns change group after group */
+	unsigned int n_groups;
+	uint32_t stages_before; /* those of the groups before */
+	bool links_up; /* the current group comes after entries that wait for links */
 	bool strict; /* order all as if they could lose packets: then no credit loop */
 	uint64_t work, work_max;
 	bool budget_exceeded; /* some work was skipped */
@@ -117,7 +118,7 @@ struct transition {
 	uint64_t *cut;	/* [block]: LIDs that have cuts */
 	uint8_t *marks; /* [switch]: of the current column, HAZARD_..; or that it leads LIDs on */
 	GArray *late;
-	uint32_t n_stages, n_last, n_linked; /* stages: of the first LIDs, the last, over links */
+	uint32_t n_stages, n_linked; /* stages until links are up, and after that */
 	bool *is_rising; /* [channel]: its link is coming up; NULL: no link is */
 	uint32_t *senders; /* [switch]: scratch */
 	struct lane_channels *by_lane;
@@ -216,7 +217,6 @@ static void load_entries(struct transition *t, uint16_t lid)
 
 	t->work += t->n;
 	column->lid = lid;
-	column->apart = bits_has(t->apart, lid);
 	column->home = route_leaf_of(t->fabric, lid, &column->exit);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		struct hop *hop = &column->hops[sw];
@@ -259,8 +259,8 @@ static bool needs_link(const struct transition *t, uint32_t sw)
 {
 	const struct hop *hop = &t->column.hops[sw];
 
-	return t->is_rising && hop->moves && hop->arrives[0] && hop->channel[1] != FABRIC_NONE &&
-	       t->is_rising[hop->channel[1]];
+	return t->is_rising && !t->links_up && hop->moves && hop->arrives[0] &&
+	       hop->channel[1] != FABRIC_NONE && t->is_rising[hop->channel[1]];
 }
 
 static bool any_needs_link(const struct transition *t)
@@ -279,32 +279,12 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 	const struct hop *hops = column->hops;
 	uint32_t least = column->loses && !hops[sw].arrives[1] ? last_good + 1 : 1, n = 0;
 
-	if (bits_has(t->last, column->lid))
-		least = MAX(least, LAST_STAGES);
 	if (needs_link(t, sw))
 		least = MAX(least, LINKED_STAGES);
 	for (uint32_t to = hops[sw].to[1]; to != FABRIC_NONE && n++ < t->n; to = hops[to].to[1])
 		if (waits_for(column, sw, to))
 			least = MAX(least, stage[to] + 1);
 	return least;
-}
-
-/* Entries wait until no others that change lead to them. True if some entry was delayed. */
-static bool delay_after_old(const struct transition *t, uint32_t *stage)
-{
-	const struct hop *hops = t->column.hops;
-	bool moved = false;
-
-	for (uint32_t sw = 0; t->column.apart && sw < t->n; sw++) {
-		uint32_t to = hops[sw].to[0];
-
-		if (!hops[sw].moves || to == FABRIC_NONE || !hops[to].moves ||
-		    stage[to] > stage[sw])
-			continue;
-		stage[to] = stage[sw] + 1;
-		moved = true;
-	}
-	return moved;
 }
 
 /* True if some entry was delayed. */
@@ -323,7 +303,7 @@ static bool delay(const struct transition *t, uint32_t *stage)
 		moved |= least > stage[sw];
 		stage[sw] = MAX(stage[sw], least);
 	}
-	return delay_after_old(t, stage) || moved;
+	return moved;
 }
 
 static bool is_too_much(const struct transition *t, uint64_t columns)
@@ -351,16 +331,17 @@ static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uin
 static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid, uint16_t n)
 {
 	for (uint32_t sw = 0; sw < t->n; sw++) {
-		struct late late = {sw, lid, n, stage[sw]};
+		bool own_links = stage[sw] >= LINKED_STAGES;
+		struct late late = {sw, lid, n, stage[sw] + (own_links ? 0 : t->stages_before)};
 
-		if (stage[sw] > 1)
+		if (!stage[sw])
+			continue;
+		if (late.stage > 1)
 			g_array_append_val(t->late, late);
-		if (stage[sw] < LAST_STAGES)
-			t->n_stages = MAX(t->n_stages, stage[sw]);
-		else if (stage[sw] < LINKED_STAGES)
-			t->n_last = MAX(t->n_last, stage[sw] - LAST_STAGES + 1);
+		if (late.stage >= LINKED_STAGES)
+			t->n_linked = MAX(t->n_linked, late.stage - LINKED_STAGES + 1);
 		else
-			t->n_linked = MAX(t->n_linked, stage[sw] - LINKED_STAGES + 1);
+			t->n_stages = MAX(t->n_stages, late.stage);
 	}
 }
 
@@ -378,10 +359,7 @@ static void note_block(struct transition *t, const uint32_t *stage, uint32_t blo
 /* The number of a stage, from 1, when all are known. */
 static uint32_t stage_number(const struct transition *t, uint32_t stage)
 {
-	if (stage < LAST_STAGES)
-		return stage;
-	return stage < LINKED_STAGES ? stage - LAST_STAGES + t->n_stages + 1
-				     : stage - LINKED_STAGES + t->n_stages + t->n_last + 1;
+	return stage < LINKED_STAGES ? stage : stage - LINKED_STAGES + t->n_stages + 1;
 }
 
 /* ---- order of entries examined in one pass ---- */
@@ -459,10 +437,10 @@ static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint
 	}
 }
 
-/* LIDs that wait for others, or with entries that wait for links: they should not delay these. */
+/* LIDs with entries that wait for links, which should not delay those of the others. */
 static uint64_t find_linked(struct transition *t, uint32_t block, uint64_t lids)
 {
-	uint64_t linked = (t->last[block] | t->apart[block]) & lids;
+	uint64_t linked = 0;
 
 	for (; t->is_rising && lids && !is_too_much(t, PER_BLOCK); lids &= lids - 1) {
 		route_watch_look(t->watch);
@@ -477,7 +455,8 @@ static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uin
 	uint64_t linked = find_linked(t, block, lids);
 
 	if (find_stages(t, block, lids & ~linked, stage)) {
-		note_block(t, stage, block, linked ? lids & ~linked : UINT64_MAX);
+		note_block(t, stage, block,
+			   linked || t->n_groups > 1 ? lids & ~linked : UINT64_MAX);
 		lids = linked;
 	}
 	for (; lids; lids &= lids - 1) {
@@ -488,8 +467,6 @@ static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uin
 			note_late(t, stage, block * PER_BLOCK + bit, 1);
 		else if (is_too_much(t, PER_BLOCK))
 			break;
-		else
-			t->discarded[block] |= t->apart[block] & UINT64_C(1) << bit;
 	}
 	t->budget_exceeded |= lids != 0;
 	if (lids && t->no_credits)
@@ -516,10 +493,12 @@ static void order_quickly(struct transition *t, uint32_t block, uint64_t lids, u
 		order_each(t, block, lids, stage);
 }
 
-static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
+static void order_block(struct transition *t, uint32_t block, unsigned int group, uint32_t *stage)
 {
 	uint64_t lids = t->ordered[block] & ~t->discarded[block];
 
+	for (unsigned int i = 0; t->n_groups > 1 && i < PER_BLOCK; i++)
+		lids &= ~((uint64_t)(t->group[block * PER_BLOCK + i] != group) << i);
 	if (lids && t->only_loops)
 		order_quickly(t, block, lids, stage);
 	else if (lids)
@@ -598,9 +577,8 @@ static bool spread_lanes(struct transition *t, unsigned int sl)
 static bool may_meet(const struct column *column, uint32_t sw, unsigned int side, uint32_t to,
 		     unsigned int next_side)
 {
-	if (side == next_side || !column->hops[sw].moves)
-		return true;
-	return side ? !waits_for(column, sw, to) : !column->apart || !column->hops[to].moves;
+	return side == 0 || next_side == 1 || !column->hops[sw].moves ||
+	       !waits_for(column, sw, to);
 }
 
 /* Lists a step of packets of an SL, on each lane by which they come. */
@@ -737,50 +715,62 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 	return any;
 }
 
-/* Keeps those of the discarded LIDs, as bits in last, that close no cycle when all else is new. */
-static void find_last(struct transition *t, uint64_t *last)
+/* Moves columns that close no cycle now from later to this group; false: there are none. */
+static bool fill_group(struct transition *t, unsigned int group, uint64_t *later)
 {
-	note_tables(t, 1);
-	bits_each(t->discarded, 0, t->n_lids, lid) {
-		load(t, lid);
-		bits_put(last, lid, add_column(t, SIDES_ALL, false));
-	}
-}
+	bool any = false;
 
-/* Whether the others close no cycle while the last LIDs still have their old paths. */
-static bool others_are_free(struct transition *t, const uint64_t *last)
-{
-	note_sides(t, last);
-	if (!acyclic_sort(t->lanes))
-		return false;
-	bits_each(t->changes, 0, t->n_lids, lid) {
-		if (bits_has(last, lid) || bits_has(t->discarded, lid))
-			continue;
+	bits_each(later, 0, t->n_lids, lid) {
+		if (!route_watch_look(t->watch))
+			break;
 		load(t, lid);
 		if (t->column.home != FABRIC_NONE && !add_column(t, SIDES_ALL, false))
-			return false;
+			continue;
+		t->group[lid] = group;
+		bits_put(later, lid, false);
+		any = true;
 	}
-	return true;
-}
-
-/* Instead of discarding, LIDs may wait until the others have their new paths. */
-static void find_last_instead(struct transition *t)
-{
-	g_autofree uint64_t *last = g_new0(uint64_t, t->routing->n_blocks);
-
-	find_last(t, last);
-	if (!others_are_free(t, last))
-		return;
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++) {
-		t->last[block] = last[block];
-		t->discarded[block] &= ~last[block];
-	}
+	return any;
 }
 
 /*
- * Columns in any order if that closes no cycle; else all ordered. Those that still do close one are
- * ordered so that old entries never lead to new ones; if that does not help, they come last, or
- * discard.
+ * Deals the changing columns to groups, but for those that discard first. Bits of those that have
+ * no group remain in later.
+ */
+static void deal_groups(struct transition *t, const uint64_t *discarded, uint64_t *later)
+{
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		later[block] = t->changes[block] & ~discarded[block];
+	for (t->n_groups = 0; count_bits(t, later) && t->n_groups < GROUPS_MOST; t->n_groups++) {
+		if (is_too_much(t, t->routing->top + count_bits(t, later)))
+			return;
+		note_sides(t, later);
+		if (!acyclic_sort(t->lanes) || !fill_group(t, t->n_groups, later))
+			return;
+	}
+}
+
+/* Fewer columns discard first, or none, if they change in groups one after another. */
+static void find_groups(struct transition *t)
+{
+	size_t size = t->routing->n_blocks * sizeof(uint64_t);
+	g_autofree uint64_t *discarded = g_new0(uint64_t, t->routing->n_blocks);
+	g_autofree uint64_t *later = g_new0(uint64_t, t->routing->n_blocks);
+
+	deal_groups(t, discarded, later);
+	if (count_bits(t, later)) { /* once more, without what is in the way */
+		memcpy(discarded, later, size);
+		deal_groups(t, discarded, later);
+	}
+	if (count_bits(t, later) || count_bits(t, discarded) >= count_bits(t, t->discarded))
+		t->n_groups = 1;
+	else
+		memcpy(t->discarded, discarded, size);
+}
+
+/*
+ * Columns in any order if that closes no cycle; else all ordered; those that still do close one
+ * change in groups, or discard.
  */
 static void find_discards(struct transition *t)
 {
@@ -791,11 +781,8 @@ static void find_discards(struct transition *t)
 	t->strict = true;
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
-	if (!add_columns(t, t->apart))
-		return;
-	note_tables(t, 1);
 	if (add_columns(t, t->discarded))
-		find_last_instead(t);
+		find_groups(t);
 }
 
 /* ---- by entries ---- */
@@ -852,8 +839,6 @@ static bool find_entries(struct transition *t)
 {
 	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
 	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
-	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
-	memset(t->apart, 0, t->routing->n_blocks * sizeof(*t->apart));
 	route_watch_begin(t->watch, "order of entries", count_bits(t, t->changes));
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		if (!route_watch_step(t->watch))
@@ -878,6 +863,7 @@ static bool find_entries(struct transition *t)
 		}
 	}
 	t->n_stages = t->late->len ? 2 : 1;
+	t->n_groups = 1;
 	t->by_entries = true;
 	return true;
 }
@@ -885,11 +871,10 @@ static bool find_entries(struct transition *t)
 static void discard_all(struct transition *t)
 {
 	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
-	memset(t->last, 0, t->routing->n_blocks * sizeof(*t->last));
-	memset(t->apart, 0, t->routing->n_blocks * sizeof(*t->apart));
 	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
 	g_array_set_size(t->cuts, 0);
 	g_array_set_size(t->late, 0);
+	t->n_groups = 1;
 	t->budget_exceeded = true;
 }
 
@@ -964,6 +949,30 @@ static void plan(struct transition *t, bool cyclic, const struct route_verdict *
 		plan_with_credits(t, changes, verdict->by_order && !t->routing->lanes);
 }
 
+/*
+ * Orders the columns of each group. If there is not enough work left for one of several groups, all
+ * that changes discards first: what was found for the groups does not hold for other columns then.
+ */
+static void order_groups(struct transition *t)
+{
+	g_autofree uint32_t *stage = g_new0(uint32_t, t->n + 1);
+	uint32_t n_blocks = t->routing->n_blocks, discards = count_bits(t, t->discarded);
+	unsigned int n_groups = t->n_groups;
+
+	route_watch_begin(t->watch, "order of writes", (uint64_t)n_groups * n_blocks);
+	for (unsigned int group = 0; group < n_groups; group++) {
+		for (uint32_t block = 0; block < n_blocks && route_watch_step(t->watch); block++)
+			order_block(t, block, group, stage);
+		t->links_up = t->n_linked > 0;
+		t->stages_before = t->links_up ? LINKED_STAGES + t->n_linked - 1 : t->n_stages;
+	}
+	if (n_groups < 2 || count_bits(t, t->discarded) == discards)
+		return;
+	discard_all(t);
+	t->n_stages = 1;
+	t->n_linked = 0;
+}
+
 static uint8_t *own_row(const struct transition *t, struct route_stages *stages, uint32_t stage,
 			uint32_t sw)
 {
@@ -1020,7 +1029,7 @@ static uint32_t count_ordered(const struct transition *t)
 static struct route_stages *make_stages(struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
-	uint32_t first, n = t->n_stages + t->n_last + t->n_linked;
+	uint32_t first, n = t->n_stages + t->n_linked;
 
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
@@ -1029,7 +1038,7 @@ static struct route_stages *make_stages(struct transition *t)
 	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
 	stages->n = first + n;
-	stages->first_linked = first + t->n_stages + t->n_last;
+	stages->first_linked = first + t->n_stages;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
 	for (uint32_t i = 0; i < stages->n; i++) {
 		const uint8_t *const *rows = t->tables[i < first ? 0 : 1];
@@ -1089,8 +1098,8 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
-	t->last = g_new0(uint64_t, n_blocks);
-	t->apart = g_new0(uint64_t, n_blocks);
+	t->group = g_new0(uint8_t, t->n_lids);
+	t->n_groups = 1;
 	t->cut = g_new0(uint64_t, n_blocks);
 	t->cuts = g_array_new(FALSE, FALSE, sizeof(struct cut));
 	t->marks = g_new(uint8_t, n + 1);
@@ -1113,8 +1122,7 @@ static void transition_clear(struct transition *t)
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
-	g_free(t->last);
-	g_free(t->apart);
+	g_free(t->group);
 	g_free(t->cut);
 	g_array_unref(t->cuts);
 	g_free(t->marks);
@@ -1142,12 +1150,9 @@ void route_stages_free(struct route_stages *stages)
 /* Orders what was planned. NULL if it was cancelled. */
 static struct route_stages *finish(struct transition *t)
 {
-	g_autofree uint32_t *stage = g_new0(uint32_t, t->n + 1);
 	struct route_stages *stages;
 
-	route_watch_begin(t->watch, "order of writes", t->routing->n_blocks);
-	for (uint32_t block = 0; block < t->routing->n_blocks && route_watch_step(t->watch); block++)
-		order_block(t, block, stage);
+	order_groups(t);
 	stages = make_stages(t);
 	stages->budget_exceeded = t->budget_exceeded;
 	stages->by_entries = t->by_entries;
