@@ -63,7 +63,7 @@ struct judge_report *judge_engine(const struct judge_task *task, const struct fa
 		return report;
 	judgement_weigh(task, fabric, report->routing, &report->before);
 	if (task->held && report->before.good)
-		passage_find(fabric, task->held, report->routing, &report->before.verdict,
+		passage_find(task->held, report->routing, &report->before.verdict,
 			     &report->passage);
 	for (unsigned int i = 0; task->lose && i < task->trials; i++)
 		try_loss(task, fabric, report, &state);

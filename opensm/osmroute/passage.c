@@ -5,8 +5,7 @@
 
 #include "osmroute/tables.h"
 #include "policy/files/route_files.h"
-#include "route/transition/lane_changes.h"
-#include "route/transition/transition.h"
+#include "route/transition/change_plan.h"
 #include "subnet/path_sls.h"
 
 #define BLOCK 64
@@ -64,45 +63,31 @@ static uint64_t blocks_between(const uint8_t *const *before, const uint8_t *cons
 	return n;
 }
 
-/* As the daemon judges a change before it writes it. */
-static char *find_exposed(const struct routing *held, const struct routing *routing,
-			  const struct route_stages *stages)
-{
-	struct lane_changes changes = route_lane_changes(held, routing, NULL);
-	const struct lane_change change = {
-		.old = held,
-		.new = routing,
-		.held = (const uint8_t *const *)held->lft,
-		.stages = stages,
-		.maps = changes.maps,
-	};
-
-	if ((changes.pairs || changes.maps || changes.entries) &&
-	    route_lanes_mix(&change, ROUTE_MIX_WORK))
-		return NULL;
-	return route_lane_changes_tell(&changes, routing);
-}
-
 void passage_clear(struct passage *passage)
 {
 	g_clear_pointer(&passage->exposed, g_free);
 }
 
-void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
+void passage_find(const struct routing *held, const struct routing *routing,
 		  const struct route_verdict *verdict, struct passage *passage)
 {
 	const uint8_t *const *before = (const uint8_t *const *)held->lft;
-	struct route_stages *stages;
+	const struct route_change change = {
+		.old = held, .new = routing, .verdict = verdict, .held = before};
+	struct route_change_plan plan;
 
 	g_assert(held->n_blocks ==
 		 routing->n_blocks); /* both cover the LIDs of the fabric */
-	stages = route_stages_new(fabric, before, false, routing, verdict, ROUTE_STAGES_WORK,
-				  NULL);
-	*passage = (struct passage){stages->n, stages->n_ordered, stages->n_discarded, 0, NULL};
-	passage->exposed = find_exposed(held, routing, stages);
-	for (uint32_t i = 0; i < stages->n; i++) {
-		passage->blocks += blocks_between(before, stages->rows[i], routing);
-		before = stages->rows[i];
+	route_change_plan(&change, &plan);
+	*passage = (struct passage){
+		.stages = plan.stages->n,
+		.ordered = plan.stages->n_ordered,
+		.discarded = plan.stages->n_discarded,
+		.exposed = g_steal_pointer(&plan.exposed),
+	};
+	for (uint32_t i = 0; i < plan.stages->n; i++) {
+		passage->blocks += blocks_between(before, plan.stages->rows[i], routing);
+		before = plan.stages->rows[i];
 	}
-	route_stages_free(stages);
+	route_change_plan_clear(&plan);
 }

@@ -21,8 +21,8 @@ struct passage {
 struct routing *passage_held(const struct fabric *fabric, const struct options *options,
 			     const char *file, const char *sls, GError **error);
 /* verdict: on the new tables. */
-void passage_clear(struct passage *passage);
-void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
+void passage_find(const struct routing *held, const struct routing *routing,
 		  const struct route_verdict *verdict, struct passage *passage);
+void passage_clear(struct passage *passage);
 
 #endif

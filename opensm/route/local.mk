@@ -67,6 +67,7 @@ libroute_a_SOURCES = \
 	opensm/route/renew/repair.c \
 	opensm/route/renew/sticky.c \
 	opensm/route/renew/thresholds.def \
+	opensm/route/transition/change_plan.c opensm/route/transition/change_plan.h \
 	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
 	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
 	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \

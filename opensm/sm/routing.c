@@ -18,9 +18,8 @@
 #include "route/memory.h"
 #include "route/registry.h"
 #include "route/renew/renew.h"
+#include "route/transition/change_plan.h"
 #include "route/transition/fixed.h"
-#include "route/transition/lane_changes.h"
-#include "route/transition/transition.h"
 #include "route/value/base.h"
 #include "route/value/fingerprint.h"
 #include "route/value/lanes.h"
@@ -95,11 +94,8 @@ struct route_job {
 	GArray *attempts;
 
 	struct routing *routing;     /* result; NULL: no engine succeeded */
-	struct route_stages *stages; /* the stages of the change in switches; NULL: done at once */
-	char *exposed;	    /* for people: which part of the change may deadlock; NULL: none */
-	bool exposed_lasts; /* until hosts query again, longer than tables are written */
-	bool maps_first; /* SL2VL tables change, which are written before forwarding tables */
-	bool mapping;	 /* as in struct routes */
+	struct route_change_plan plan; /* stages: NULL: switches are written at once */
+	bool mapping;		       /* as in struct routes */
 	enum route_way way;
 	struct route_verdict verdict;
 	GString *failures; /* of engines tried before */
@@ -131,14 +127,13 @@ static void job_free(struct route_job *job)
 	ties_free(job->ties);
 	partitions_unref(job->partitions);
 	routing_unref(job->old);
-	route_stages_free(job->stages);
+	route_change_plan_clear(&job->plan);
 	held_free(job->tables);
 	routing_unref(job->routing);
 	route_verdict_clear(&job->verdict);
 	g_array_unref(job->attempts);
 	g_string_free(job->failures, TRUE);
 	g_free(job->held_for);
-	g_free(job->exposed);
 	g_free(job);
 }
 
@@ -532,101 +527,27 @@ static void go_by_silent(struct route_job *job)
 	job->routing = fixed;
 }
 
-/* What switches hold by the old routing, as rows of the new one; NULL elements: nothing. */
-static GPtrArray *rows_of_old(const struct route_job *job)
-{
-	const struct routing *old = job->old, *routing = job->routing;
-	g_autofree uint32_t *was = route_places(routing->fabric, old->fabric);
-	GPtrArray *rows = g_ptr_array_new_with_free_func(g_free);
-
-	for (uint32_t sw = 0; sw < routing->n_switches && route_watch_look(job->watch); sw++) {
-		uint8_t *row = was[sw] == FABRIC_NONE ? NULL : g_malloc(routing->top + 1u);
-
-		for (uint32_t lid = 0; row && lid <= routing->top; lid++)
-			row[lid] = routing_port(old, was[sw], lid);
-		g_ptr_array_add(rows, row);
-	}
-	return rows;
-}
-
-/* Whether packets can deadlock on the way, though written in these stages. */
-static bool is_unsafe(const struct route_job *job, const struct lane_changes *changes,
-		      const struct route_stages *stages)
-{
-	g_autoptr(GPtrArray) rows = NULL;
-	struct lane_change change = {
-		.old = job->old,
-		.new = job->routing,
-		.stages = stages,
-		.maps = changes->maps,
-		.watch = job->watch,
-	};
-
-	if (!changes->pairs && !changes->maps && !changes->entries)
-		return changes->given_up;
-	if (job->mapping)
-		return true;
-	if (job->old && !job->tables)
-		rows = rows_of_old(job);
-	change.held = job->tables ? held_rows(job->tables, job->routing->n_blocks)
-		      : rows	  ? (const uint8_t *const *)rows->pdata
-				  : NULL;
-	if (route_is_cancelled(job->watch))
-		return false;
-	return !route_lanes_mix(&change, ROUTE_MIX_WORK);
-}
-
-/* Deadlocks that no stages avoid. */
-static void find_exposed(struct route_job *job, const struct lane_changes *changes)
-{
-	job->exposed = route_lane_changes_tell(changes, job->routing);
-	job->exposed_lasts = changes->pairs != 0;
-}
-
-/*
- * If lanes depend on turns, most changes are safe in any order. Only for others, LIDs may discard
- * first, which loses packets.
- */
-static void find_stages(struct route_job *job, const struct lane_changes *changes)
-{
-	const uint8_t *const *held =
-		job->tables ? held_rows(job->tables, job->routing->n_blocks) : NULL;
-	struct route_stages *gentle = NULL;
-
-	if (held && changes->entries) {
-		gentle = route_stages_without_credits(job->fabric, held, job->routing,
-						      ROUTE_STAGES_WORK, job->watch);
-		if (!is_unsafe(job, changes, gentle)) {
-			job->stages = gentle;
-			return;
-		}
-	}
-	if (held)
-		job->stages = route_stages_new(job->fabric, held, job->cyclic, job->routing,
-					       &job->verdict, ROUTE_STAGES_WORK, job->watch);
-	if (is_unsafe(job, changes, job->stages)) {
-		find_exposed(job, changes);
-		if (gentle && job->exposed) {
-			route_stages_free(job->stages);
-			job->stages = g_steal_pointer(&gentle);
-		}
-	}
-	route_stages_free(gentle);
-}
-
 static void plan_stages(struct route_job *job)
 {
-	struct lane_changes changes;
+	struct route_change change = {
+		.old = job->old,
+		.new = job->routing,
+		.verdict = &job->verdict,
+		.cyclic = job->cyclic,
+		.map_unsure = job->mapping,
+		.watch = job->watch,
+	};
+	const struct route_stages *stages;
 
 	if (!job->routing)
 		return;
-	changes = route_lane_changes(job->old, job->routing, job->watch);
-	job->maps_first = changes.maps || job->mapping;
-	find_stages(job, &changes);
-	if (!job->stages || job->stages->n > 1 || job->stages->first_linked < job->stages->n ||
-	    job->maps_first)
+	if (job->tables)
+		change.held = held_rows(job->tables, job->routing->n_blocks);
+	route_change_plan(&change, &job->plan);
+	stages = job->plan.stages;
+	if (!stages || stages->n > 1 || stages->first_linked < stages->n || job->plan.maps_first)
 		return;
-	g_clear_pointer(&job->stages, route_stages_free);
+	g_clear_pointer(&job->plan.stages, route_stages_free);
 	g_clear_pointer(&job->tables, held_free);
 }
 
@@ -827,13 +748,13 @@ static void tell_exposed(struct sm *sm, struct route_job *job)
 {
 	struct routes *routes = sm->routes;
 
-	if (job->exposed)
-		log_sys(sm->log, "WARNING: %s", job->exposed);
-	if (!job->exposed && job->routing->lanes && routes->exposed_lasts)
+	if (job->plan.exposed)
+		log_sys(sm->log, "WARNING: %s", job->plan.exposed);
+	if (!job->plan.exposed && job->routing->lanes && routes->exposed_lasts)
 		return;
 	g_free(routes->exposed);
-	routes->exposed = g_steal_pointer(&job->exposed);
-	routes->exposed_lasts = job->exposed_lasts;
+	routes->exposed = g_steal_pointer(&job->plan.exposed);
+	routes->exposed_lasts = job->plan.exposed_lasts;
 }
 
 static void tell_unknown(struct sm *sm, const struct route_job *job)
@@ -907,7 +828,7 @@ static void take_routing(struct sm *sm, struct route_job *job)
 	partitions_unref(sm->routes->minded);
 	sm->routes->minded = g_steal_pointer(&job->partitions);
 	sm->routes->cyclic |= !job->verdict.acyclic;
-	sm->routes->mapping |= job->maps_first;
+	sm->routes->mapping |= job->plan.maps_first;
 	sm->routes->anew = false;
 }
 
@@ -924,10 +845,10 @@ enum step_result step_take_routes(struct sm *sm)
 		tell_credit_loop(sm, job->routing, verdict);
 		tell_routing(sm, job->routing, verdict);
 		tell_small_tables(sm, job->routing);
-		tell_stages(sm, job->stages);
+		tell_stages(sm, job->plan.stages);
 		tell_exposed(sm, job);
-		program_take_stages(sm, g_steal_pointer(&job->stages),
-				    g_steal_pointer(&job->tables), job->maps_first);
+		program_take_stages(sm, g_steal_pointer(&job->plan.stages),
+				    g_steal_pointer(&job->tables), job->plan.maps_first);
 		take_routing(sm, job);
 	} else {
 		sm_problem(sm, "none of the allowed routing engines can route this subnet: %s",
