@@ -251,31 +251,6 @@ static struct routing *dmodc_route(const struct fabric *fabric)
 
 /* ---- networks ---- */
 
-/* A share of the cables between switches of a fabric that is not shared, taken out. */
-static void lose(struct fabric *fabric, unsigned int percent, uint64_t seed)
-{
-	uint64_t state = seed;
-
-	for (uint32_t p = 0; p < fabric->n_ports; p++) {
-		uint32_t peer = fabric->ports[p].peer;
-
-		if (peer == FABRIC_NONE || peer < p ||
-		    fabric->nodes[fabric->ports[p].node].sw == FABRIC_NONE ||
-		    fabric->nodes[fabric->ports[peer].node].sw == FABRIC_NONE ||
-		    random_below(&state, 100) >= percent)
-			continue;
-		fabric->ports[p].peer = fabric->ports[peer].peer = FABRIC_NONE;
-	}
-}
-
-static struct fabric *damaged(const char *spec, unsigned int percent, uint64_t seed)
-{
-	struct fabric *fabric = make_fabric(spec, 0);
-
-	lose(fabric, percent, seed);
-	return fabric;
-}
-
 static unsigned int between(uint64_t *state, unsigned int low, unsigned int high)
 {
 	return low + random_below(state, high - low + 1);
@@ -354,7 +329,7 @@ static struct fabric *oversubscribed(uint64_t seed, unsigned int by)
 	g_autofree char *spec =
 		g_strdup_printf("xgft:%u,%u,%u:1,%u,%u", by * w2, m2, m3, w2, w3);
 
-	return damaged(spec, 5, seed);
+	return make_thinned(spec, 5, seed);
 }
 
 static struct fabric *two_to_one(uint64_t seed)
@@ -371,12 +346,12 @@ static const unsigned int percents[] = {1, 5, 10};
 
 static struct fabric *damaged_8(uint64_t seed)
 {
-	return damaged("fattree:8", percents[seed % 3], seed);
+	return make_thinned("fattree:8", percents[seed % 3], seed);
 }
 
 static struct fabric *damaged_16(uint64_t seed)
 {
-	return damaged("fattree:16", percents[seed % 3], seed);
+	return make_thinned("fattree:16", percents[seed % 3], seed);
 }
 
 static struct fabric *of_list(const char *const *specs, uint64_t seed)

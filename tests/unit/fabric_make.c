@@ -35,6 +35,28 @@ struct fabric *make_fabric(const char *spec_or_file, uint8_t lmc)
 	return fabric;
 }
 
+/* The switch at a port, or FABRIC_NONE. */
+static uint32_t switch_at(const struct fabric *fabric, uint32_t port)
+{
+	return port == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[port].node].sw;
+}
+
+struct fabric *make_thinned(const char *spec_or_file, unsigned int percent, uint64_t seed)
+{
+	struct fabric *fabric = make_fabric(spec_or_file, 0);
+	uint64_t state = seed;
+
+	for (uint32_t p = 0; p < fabric->n_ports; p++) {
+		uint32_t peer = fabric->ports[p].peer;
+
+		if (switch_at(fabric, p) == FABRIC_NONE || switch_at(fabric, peer) == FABRIC_NONE ||
+		    peer < p || random_below(&state, 100) >= percent)
+			continue;
+		fabric->ports[p].peer = fabric->ports[peer].peer = FABRIC_NONE;
+	}
+	return fabric;
+}
+
 /* ---- random shapes ---- */
 
 uint32_t make_number(uint64_t *state, uint32_t limit)

@@ -12,6 +12,9 @@ void make_lids(struct builder *builder, uint8_t lmc);
 struct builder *make_builder_of(const char *spec_or_file);
 struct fabric *make_fabric(const char *spec_or_file, uint8_t lmc);
 
+/* Without about this percentage of the cables between its switches, chosen at random. */
+struct fabric *make_thinned(const char *spec_or_file, unsigned int percent, uint64_t seed);
+
 /*
  * Any shape at all, from a seed: switches in a random graph (loops, parallel cables, unconnected
  * parts, plugs back into the same switch), hosts with one or two ports, routers, broken cables.
