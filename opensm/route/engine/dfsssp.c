@@ -13,7 +13,7 @@
 
 static bool route_sssp(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
-	layered->in_batches = true;
+	layered->any_lanes = true;
 	layered_spread(layered, SPREAD_LIDS);
 	return true;
 }

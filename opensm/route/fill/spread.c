@@ -11,8 +11,9 @@
  * so on: hosts may use only one of them. Of equal channels each of these takes another one first.
  *
  * Where all paths are legal (layered.h), the network is a tree: paths are those of other engines
- * there (tree.c), unless there are kinds of nodes or not all hosts send to all. Then, and
- * where nearly all paths are legal, channels that carry far more than the mean are relieved.
+ * there (tree.c), unless there are kinds of nodes or not all hosts send to all. Then, and where
+ * nearly all paths are legal or lanes do not matter, channels that carry far more than the mean are
+ * relieved.
  *
  * Kept paths of earlier tables stay, and the rest is spread around them; if some channel then
  * carries far more than before, relief.h moves some of them.
@@ -629,8 +630,16 @@ static bool has_batches(const struct layered *layered, enum spread_by by)
 {
 	g_autofree uint32_t *rank = g_new(uint32_t, layered->graph->n + 1);
 
-	return layered->in_batches && by == SPREAD_LIDS && !layered->kept &&
+	return layered->any_lanes && by == SPREAD_LIDS && !layered->kept &&
 	       !route_tree_rank(&layered->plan.wishes, rank);
+}
+
+/* Where moved entries take no more lanes, unless kinds of endports are balanced by themselves. */
+static bool is_relieved(const struct spread *spread)
+{
+	const struct layered *layered = spread->layered;
+
+	return spread->first_turn && (layered->plan.order.up || layered->any_lanes);
 }
 
 /* The LIDs of all ports that have this index; all LIDs if those of a switch go together. */
@@ -644,7 +653,7 @@ static void spread_index(struct spread *spread, struct spreader *spreaders, unsi
 		keep_all(spreaders);
 	else
 		spread_turns(spread, spreaders, n_threads, of_kind);
-	if (spread->layered->plan.order.up && spread->first_turn) /* no kinds */
+	if (is_relieved(spread))
 		make_even(spreaders);
 	*most = MAX(*most, busiest(spread));
 	spread->way->peak = MAX(spread->way->peak,

@@ -86,7 +86,8 @@ struct layered {
 	bool all_legal;
 	/* Nearly all do (the order is mixed); the trunk is all that the order allows */
 	bool nearly_legal;
-	bool in_batches;  /* LIDs may be spread in batches (batches.h): this takes more lanes */
+	/* LIDs may be spread in batches (batches.h) and moved (relief.h): this takes more lanes */
+	bool any_lanes;
 	bool wants_trunk; /* find a trunk once there are tables */
 };
 
