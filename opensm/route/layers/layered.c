@@ -7,6 +7,7 @@
 #include "route/fill/ties.h"
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
+#include "route/renew/renew.h"
 #include "route/value/base.h"
 #include "route/value/throttled.h"
 
@@ -96,13 +97,15 @@ static uint8_t *find_hops(struct layered *layered, GError **error)
 {
 	struct route_plan *plan = &layered->plan;
 	g_autofree uint64_t *keys = route_keys(layered->fabric, layered->input);
+	bool wanted = layered->engine->legal_first && !layered->plain;
+	/* multicast by an order takes unused cables too, of which lanes know nothing */
+	bool has_lanes = layered->engine->trunk && !layered->n_throttled;
 	uint8_t *hops = NULL;
 
-	/* multicast by an order takes unused cables too, of which lanes know nothing */
-	if (layered->engine->legal_first && layered->n_throttled)
-		hops = route_tree_hops_shortest(plan, layered->fabric, keys, NULL);
-	else if (layered->engine->legal_first)
+	if (wanted && has_lanes)
 		hops = route_tree_hops_mixed(plan, layered->fabric, keys);
+	else if (wanted)
+		hops = route_tree_hops_shortest(plan, layered->fabric, keys, NULL);
 	layered->all_legal = hops && !plan->order.mixed;
 	layered->nearly_legal = hops && plan->order.mixed;
 	return hops ? hops : route_hops_or_error(&plan->order, NULL, error);
@@ -132,27 +135,62 @@ static bool init(struct layered *layered, GError **error)
 	return true;
 }
 
-/* Forgets the order and all tables; false and error if some path is too long. */
-static bool turn_plain(struct layered *layered, GError **error)
+static void clear(struct layered *layered)
 {
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		clear_way(&layered->ways[by]);
-	memset(layered->ways, 0, sizeof(layered->ways));
-	route_orient_by(&layered->plan.order, NULL);
-	layered->nearly_legal = false;
+	route_channels_free(layered->channels);
+	route_plan_clear(&layered->plan);
 	g_free(layered->hops);
-	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);
-	if (!layered->hops)
-		return false;
-	layered_turn_to(layered, SPREAD_LIDS);
-	return true;
+	g_free(layered->dimension);
 }
 
-/* By the order if nearly all paths follow one, and the lanes suffice; else in any way. */
+/* Begins again without an order; false and error if some path is too long. */
+static bool turn_plain(struct layered *layered, GError **error)
+{
+	struct layered plain = {
+		.engine = layered->engine,
+		.fabric = layered->fabric,
+		.input = layered->input,
+		.even = layered->even,
+		.kept = layered->kept,
+		.relieve = layered->relieve,
+		.plain = true,
+	};
+
+	clear(layered);
+	*layered = plain;
+	return init(layered, error);
+}
+
+/* Whether the paths load some channel much more than others of the same length do. */
+static bool is_uneven(const struct layered *layered)
+{
+	struct layered plain = *layered;
+	uint64_t most = UINT64_MAX;
+
+	plain.hops = NULL; /* those are not its own */
+	plain.channels = NULL;
+	plain.dimension = NULL;
+	memset(&plain.plan, 0, sizeof(plain.plan));
+	memset(plain.ways, 0, sizeof(plain.ways));
+	plain.kept = NULL;
+	plain.plain = true;
+	plain.all_legal = plain.nearly_legal = false;
+	if (init(&plain, NULL))
+		most = layered_spread(&plain, SPREAD_LIDS);
+	clear(&plain);
+	return renew_is_busier(layered->way->routing->layered.busiest, most, RENEW_LAYERS_BUSIER);
+}
+
+/*
+ * By the order if nearly all paths follow one, unless lanes do not suffice or some channel then
+ * carries much more; else in any way.
+ */
 static bool find_paths(struct layered *layered, GError **error)
 {
 	if (layered->nearly_legal) {
-		if (layered->engine->route(layered, NULL))
+		if (layered->engine->route(layered, NULL) && !is_uneven(layered))
 			return true;
 		if (!turn_plain(layered, error))
 			return false;
@@ -185,12 +223,7 @@ static struct routing *compute(struct layered *layered, GError **error)
 			routing->base->peak = layered->way->peak;
 		}
 	}
-	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
-		clear_way(&layered->ways[by]);
-	route_channels_free(layered->channels);
-	route_plan_clear(&layered->plan);
-	g_free(layered->hops);
-	g_free(layered->dimension);
+	clear(layered);
 	return routing;
 }
 

@@ -86,6 +86,7 @@ struct layered {
 	bool all_legal;
 	/* Nearly all do (the order is mixed); the trunk is all that the order allows */
 	bool nearly_legal;
+	bool plain;	  /* no order is looked for */
 	/* LIDs may be spread in batches (batches.h) and moved (relief.h): this takes more lanes */
 	bool any_lanes;
 	bool wants_trunk; /* find a trunk once there are tables */
