@@ -8,6 +8,7 @@
  * (layers.c); if they do not, as many as fit, and the others are grown around these (grow.c). If
  * the busiest channel then carries more than that of the up/down tables, it is these.
  */
+#include "route/fill/relief.h"
 #include "route/fill/shortest.h"
 #include "route/graph/flows.h"
 #include "route/layers/grow.h"
@@ -118,11 +119,16 @@ static void grow(struct layered *layered)
 
 static bool route_anew(struct layered *layered, struct routing **legal, bool shortest)
 {
-	uint64_t most = UINT64_MAX;
+	uint64_t most = UINT64_MAX, most_spread = UINT64_MAX; /* the latter by LIDs of one index */
+	double peak;
 
-	if (*legal)
+	if (*legal) {
+		const struct route_repair_state *state = (*legal)->repair_state;
+
 		most = (*legal)->layered.busiest = routing_peak(*legal, layered->graph->threads);
-	if (route_shortest(layered, shortest ? most - 1 : most))
+		most_spread = route_relief_busiest(&state->plan, state->hops, *legal, &peak);
+	}
+	if (route_shortest(layered, shortest ? most_spread - 1 : most_spread))
 		return true;
 	if (shortest)
 		return use(layered, legal);

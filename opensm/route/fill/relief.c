@@ -469,14 +469,42 @@ static void relieve_index(struct route_flows *flows, struct routing *routing, ui
 	route_relief_clear(&relief);
 }
 
+static uint32_t count_indexes(const struct route_graph *graph)
+{
+	uint32_t n = 1;
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		n = MAX(n, graph->targets[t].offset + 1u);
+	return n;
+}
+
+uint64_t route_relief_busiest(const struct route_plan *plan, const uint8_t *hops,
+			      struct routing *routing, double *peak)
+{
+	uint32_t n_indexes = count_indexes(plan->graph);
+	struct route_flows flows;
+	uint64_t most = 0;
+
+	*peak = 0;
+	route_flows_init(&flows, plan, NULL, hops);
+	for (uint32_t i = 0; i < n_indexes; i++) {
+		struct route_relief relief;
+
+		route_relief_init(&relief, &flows, routing, i);
+		most = MAX(most, route_greatest(plan->graph, relief.load));
+		*peak = MAX(*peak, route_relief_peak(&relief));
+		route_relief_clear(&relief);
+	}
+	route_flows_clear(&flows);
+	return most;
+}
+
 void route_relieve(const struct route_plan *plan, const uint8_t *hops, struct routing *routing)
 {
 	const struct route_graph *graph = plan->graph;
-	uint32_t n_indexes = 1;
+	uint32_t n_indexes = count_indexes(graph);
 	struct route_flows flows;
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		n_indexes = MAX(n_indexes, graph->targets[t].offset + 1u);
 	route_watch_begin(graph->watch, "balancing loads", 0);
 	route_flows_init(&flows, plan, NULL, hops);
 	for (uint32_t i = 0; i < n_indexes; i++)

@@ -50,6 +50,12 @@ void route_relief_init(struct route_relief *relief, struct route_flows *flows,
 void route_relief_clear(struct route_relief *relief);
 /* The load of the busiest channel as a multiple of the mean. */
 double route_relief_peak(const struct route_relief *relief);
+/*
+ * The load of the busiest channel by the first LIDs of all ports, or the second ones, and so on,
+ * whichever is greatest; peak: as a multiple of the mean.
+ */
+uint64_t route_relief_busiest(const struct route_plan *plan, const uint8_t *hops,
+			      struct routing *routing, double *peak);
 /* Moves entries off channels over the limit. Returns the load of the busiest channel then. */
 uint64_t route_relief_run(struct route_relief *relief, uint64_t limit);
 

@@ -670,18 +670,18 @@ static unsigned int count_indexes(const struct route_graph *graph)
 }
 
 /*
- * Fills the tables of a tree, and columns from these. False: not a tree, or kinds of endports are
- * to be spread by themselves, or not all hosts send to all, or there are paths to be kept.
+ * Fills the tables of a tree, and columns from these: so good old entries are put back as with
+ * other engines, later. False: not a tree, or kinds of endports are to be spread by themselves, or
+ * not all hosts send to all.
  */
-static bool fill_tree(struct spread *spread, unsigned int n_indexes)
+static bool fill_tree(struct spread *spread)
 {
 	const struct layered *layered = spread->layered;
 	struct layered_way *way = spread->way;
 	const struct route_input *input = layered->input;
 	g_autofree uint8_t *next = NULL, *hops = NULL;
-	struct route_flows flows;
 
-	if (!layered->all_legal || layered->kept || spread->by != SPREAD_LIDS ||
+	if (!layered->all_legal || spread->by != SPREAD_LIDS ||
 	    input->n_compute || input->n_io || input->count_switches ||
 	    layered->plan.wishes.senders)
 		return false;
@@ -690,17 +690,8 @@ static bool fill_tree(struct spread *spread, unsigned int n_indexes)
 	if (!hops || !route_fill_tree(&layered->plan, hops, next, way->routing))
 		return false;
 	route_columns_read(&way->columns, way->routing);
-	route_flows_init(&flows, &layered->plan, layered->channels, layered->hops);
-	for (unsigned int i = 0; i < n_indexes; i++) {
-		struct route_relief relief;
-
-		route_relief_init(&relief, &flows, way->routing, i);
-		way->routing->layered.busiest = MAX(way->routing->layered.busiest,
-						    route_greatest(layered->graph, relief.load));
-		way->peak = MAX(way->peak, route_relief_peak(&relief));
-		route_relief_clear(&relief);
-	}
-	route_flows_clear(&flows);
+	way->routing->layered.busiest = route_relief_busiest(&layered->plan, layered->hops,
+							     way->routing, &way->peak);
 	return true;
 }
 
@@ -712,7 +703,7 @@ static void fill(struct spread *spread)
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
 	uint32_t of_kind;
 
-	if (fill_tree(spread, n_indexes)) {
+	if (fill_tree(spread)) {
 		find_repeats(layered->graph, spread->way);
 		return;
 	}
