@@ -427,10 +427,19 @@ static void add_failure(struct route_job *job, const char *why)
 }
 
 /*
- * Whether an engine may begin, by the memory that it needs. The last one may anyway, as routes at a
- * risk are better than none.
+ * The last engine has no limits, as late routes, at a risk, are better than none; nor has updn, as
+ * what comes after it may deadlock.
  */
-static bool is_small_enough(struct route_job *job, const struct route_engine *engine, bool is_last)
+static bool is_unlimited(const struct route_job *job, guint i)
+{
+	return i + 1 == job->attempts->len ||
+	       g_array_index(job->attempts, struct attempt, i).engine ==
+		       route_find("updn");
+}
+
+/* Whether an engine may begin, by the memory that it needs. */
+static bool is_small_enough(struct route_job *job, const struct route_engine *engine,
+			    bool unlimited)
 {
 	uint64_t limit = job->now.options->routing_memory * MB, needs;
 	g_autofree char *why = NULL;
@@ -446,11 +455,11 @@ static bool is_small_enough(struct route_job *job, const struct route_engine *en
 		return true;
 	why = g_strdup_printf("%s: it may need %" PRIu64 " MB of memory, and routing_memory allows "
 			      "%" PRIu64 " MB", engine->name, needs / MB + 1, limit / MB);
-	if (is_last)
-		log_error(job->log, "%s; it is used, being the last one", why);
+	if (unlimited)
+		log_error(job->log, "%s; it is used anyway", why);
 	else
 		add_failure(job, why);
-	return is_last;
+	return unlimited;
 }
 
 static void use_files(struct route_job *job, struct route_files *files)
@@ -576,14 +585,13 @@ static void run_job(struct message *message)
 		job->demand = demand_of_partitions(job->partitions);
 	for (guint i = 0; i < job->attempts->len && !job->routing; i++) {
 		const struct attempt *attempt = &g_array_index(job->attempts, struct attempt, i);
-		bool is_last = i + 1 == job->attempts->len;
+		bool unlimited = is_unlimited(job, i);
 
-		/* The last one has no limit, as late routes are better than none. */
-		route_watch_limit(job->watch, is_last ? 0 : job->now.options->routing_timeout);
+		route_watch_limit(job->watch, unlimited ? 0 : job->now.options->routing_timeout);
 		if (route_is_cancelled(job->watch))
 			break;
 		job->now.roots_found = attempt->find_roots;
-		if (is_small_enough(job, attempt->engine, is_last))
+		if (is_small_enough(job, attempt->engine, unlimited))
 			job->routing = compute_or_hold(job, attempt->engine);
 	}
 	/* What follows is bounded, and belongs to no engine. */
