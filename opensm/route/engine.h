@@ -202,6 +202,7 @@ struct routing {
 	uint8_t *trunk;
 	/* NULL: one lane for all SLs; see lanes.h. If made is set, these are the lanes of made. */
 	struct route_lanes *lanes;
+	struct route_told *told; /* other SLs that hosts may use (value/told.h); NULL: none */
 	struct route_room *room; /* LID limits when it was made: route_room_new() */
 	uint64_t cut_by_caps; /* (host switch, host LID) pairs left unreachable by LinearFDBCap */
 };

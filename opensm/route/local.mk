@@ -77,4 +77,5 @@ libroute_a_SOURCES = \
 	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \
 	opensm/route/value/lanes.c opensm/route/value/lanes.h \
 	opensm/route/value/routing.c \
-	opensm/route/value/throttled.c opensm/route/value/throttled.h
+	opensm/route/value/throttled.c opensm/route/value/throttled.h \
+	opensm/route/value/told.c opensm/route/value/told.h

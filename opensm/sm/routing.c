@@ -23,6 +23,7 @@
 #include "route/value/base.h"
 #include "route/value/fingerprint.h"
 #include "route/value/lanes.h"
+#include "route/value/told.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
@@ -553,6 +554,8 @@ static void plan_stages(struct route_job *job)
 	if (job->tables)
 		change.held = held_rows(job->tables, job->routing->n_blocks);
 	route_change_plan(&change, &job->plan);
+	if (job->plan.exposed_lasts) /* the operator is told so until routes need no lanes */
+		routing_forget_told(job->routing);
 	stages = job->plan.stages;
 	if (!stages || stages->n > 1 || stages->first_linked < stages->n || job->plan.maps_first)
 		return;
@@ -596,6 +599,8 @@ static void run_job(struct message *message)
 	}
 	/* What follows is bounded, and belongs to no engine. */
 	route_watch_limit(job->watch, 0);
+	if (job->routing)
+		routing_set_told(job->routing, job->old);
 	go_by_silent(job);
 	plan_stages(job);
 	job->message.run = on_computed;

@@ -101,7 +101,7 @@ tests_unit_test_route_SOURCES = tests/unit/test_route.c tests/unit/test_route_ac
 	tests/unit/test_route_legal.c tests/unit/test_route_lmc.c \
 	tests/unit/test_route_losses.c tests/unit/test_route_memory.c tests/unit/test_route_nue.c \
 	tests/unit/test_route_rebalance.c tests/unit/test_route_same.c \
-	tests/unit/test_route_threads.c tests/unit/test_route_top.c \
+	tests/unit/test_route_threads.c tests/unit/test_route_told.c tests/unit/test_route_top.c \
 	tests/unit/test_route_updown.c tests/unit/test_route_watch.c \
 	tests/unit/test_route_weights.c
 tests_unit_test_route_CFLAGS = $(TEST_CFLAGS)

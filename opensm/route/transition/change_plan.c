@@ -36,7 +36,7 @@ static bool is_unsafe(const struct route_change *change, const struct lane_chang
 		.watch = change->watch,
 	};
 
-	if (!changes->pairs && !changes->maps && !changes->entries)
+	if (!route_lane_changes_any(changes))
 		return changes->given_up;
 	if (change->map_unsure)
 		return true;
@@ -78,7 +78,7 @@ static void find_stages(const struct route_change *change, const struct lane_cha
 	plan->stages = strict_stages(change);
 	if (is_unsafe(change, changes, plan->stages)) {
 		plan->exposed = route_lane_changes_tell(changes, change->new);
-		plan->exposed_lasts = changes->pairs != 0;
+		plan->exposed_lasts = plan->exposed && route_lane_changes_last(changes);
 		if (gentle) {
 			route_stages_free(plan->stages);
 			plan->stages = g_steal_pointer(&gentle);

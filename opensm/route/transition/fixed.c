@@ -11,6 +11,7 @@
 
 #include "route/graph/watch.h"
 #include "route/value/base.h"
+#include "route/value/told.h"
 
 #define LOST UINT32_MAX
 #define UNKNOWN (UINT32_MAX - 1)
@@ -173,6 +174,9 @@ static struct routing *copy(const struct fabric *fabric, struct routing *made)
 	routing->order = g_memdup2(made->order, made->order ? n * sizeof(*made->order) : 0);
 	routing->trunk = g_memdup2(made->trunk, made->trunk ? n : 0);
 	routing->lanes = made->lanes;
+	routing->told = made->told;
+	if (routing->told)
+		ref_get(&routing->told->ref);
 	routing->cut_by_caps = made->cut_by_caps;
 	routing->made = routing_ref(made);
 	return routing;

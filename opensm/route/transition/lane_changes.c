@@ -7,6 +7,7 @@
 #include "route/graph/graph.h"
 #include "route/graph/watch.h"
 #include "route/value/lanes.h"
+#include "route/value/told.h"
 
 static uint64_t guid_of(const struct routing *routing, uint32_t sw)
 {
@@ -94,7 +95,8 @@ static bool same_turns(const struct routing *old, uint32_t was, const struct rou
 		       uint32_t sw)
 {
 	const struct route_turns *a = old->lanes->turns, *b = new->lanes->turns;
-	uint16_t width = a->width[was], sls = old->lanes->sls & new->lanes->sls;
+	uint16_t width = a->width[was];
+	uint16_t sls = (old->lanes->sls & new->lanes->sls) | routing_told_sls(new);
 
 	if (width != b->width[sw])
 		return false;
@@ -153,6 +155,7 @@ struct lane_changes route_lane_changes(const struct routing *old, const struct r
 	was = find_live(old, new);
 	route_watch_begin(watch, "changes of lanes", 2 * (uint64_t)new->n_switches);
 	changes.pairs = count_pairs(old, new, was, watch);
+	changes.told = routing_count_told(new);
 	changes.maps = count_maps(old, new, was, watch);
 	changes.entries = routing_has_turns(new);
 	return changes;
@@ -166,15 +169,18 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 		return g_strdup_printf("a change to routes of %s may deadlock during the change: "
 				       "hosts use the virtual lanes of the routes before",
 				       new->engine->name);
-	if (!changes->pairs && !changes->maps && !changes->entries)
+	if (!route_lane_changes_any(changes))
 		return NULL;
-	if (!changes->pairs && !changes->maps)
+	if (!route_lane_changes_last(changes) && !changes->maps)
 		return g_strdup_printf("a change to routes of %s may deadlock during the change: "
 				       "old and new entries together have a credit loop",
 				       new->engine->name);
 	if (changes->pairs)
 		pairs = g_strdup_printf("%" PRIu64 " pairs of switches get another SL",
 					changes->pairs);
+	else if (changes->told)
+		pairs = g_strdup_printf("hosts of %" PRIu64 " pairs of switches may use an SL from "
+					"before", changes->told);
 	if (changes->maps)
 		maps = g_strdup_printf("%u switches get other SLtoVLMappingTables, which are "
 				       "written before forwarding tables",

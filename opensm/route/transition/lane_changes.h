@@ -14,6 +14,7 @@
 
 struct lane_changes {
 	uint64_t pairs; /* of switches that had a path, and now have another SL or none */
+	uint64_t told;	/* pairs whose hosts may use an SL from before, these included */
 	uint32_t maps;	/* switches whose SLtoVLMappingTables change for the SLs in use */
 	bool given_up;	/* the old routing has lanes, the new one has none */
 	bool entries;	/* entries change, and lanes depend on turns */
@@ -25,6 +26,17 @@ struct lane_changes {
  */
 struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new,
 				       struct route_watch *watch);
+
+static inline bool route_lane_changes_any(const struct lane_changes *changes)
+{
+	return changes->pairs || changes->told || changes->maps || changes->entries;
+}
+
+/* Whether what they may close stays closed until hosts have asked again. */
+static inline bool route_lane_changes_last(const struct lane_changes *changes)
+{
+	return changes->pairs || changes->told;
+}
 
 struct lane_change {
 	const struct routing *old, *new;

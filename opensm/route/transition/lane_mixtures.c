@@ -11,6 +11,7 @@
 #include "route/transition/lane_changes.h"
 #include "route/value/base.h"
 #include "route/value/lanes.h"
+#include "route/value/told.h"
 
 #define VLS 16
 enum { MAP_OLD = 1, MAP_NEW = 2 };
@@ -51,6 +52,12 @@ static uint16_t sls_of(const struct routing *routing, uint32_t from, uint32_t to
 		    (with_sm && !lanes->sm_by_path && sl == lanes->sm_sl))
 			sls |= 1u << sl;
 	return sls;
+}
+
+/* Those that hosts were told before, by whichever routing. */
+static uint16_t told_before(const struct routing *new, uint32_t from, uint32_t to)
+{
+	return route_told_at_levels(new->told, from, to, new->lanes ? new->lanes->levels : 0);
 }
 
 static uint16_t vl_bit(const struct routing *routing, uint32_t sw, uint8_t in, uint8_t out,
@@ -129,7 +136,8 @@ static bool follow_all(struct mixtures *m, uint64_t work)
 			sls[sw] = 0;
 			if (sw != home && (exit || route_is_source(graph, sw)))
 				sls[sw] = sls_of(m->new, sw, home, with_sm) |
-					  sls_of(m->old, m->was[sw], m->was[home], with_sm);
+					  sls_of(m->old, m->was[sw], m->was[home], with_sm) |
+					  told_before(m->new, sw, home);
 			all |= sls[sw];
 		}
 		for (; all; all &= all - 1)

@@ -5,6 +5,7 @@
 
 #include "iba/codes.h"
 #include "route/graph/graph.h"
+#include "route/value/told.h"
 
 unsigned int route_data_vls(const struct fabric *fabric, const struct route_input *input)
 {
@@ -129,8 +130,9 @@ uint16_t routing_sl_to_vl(const struct routing *routing, uint8_t vl[ROUTE_SLS])
 		return 0;
 	memcpy(vl, lanes->vl, ROUTE_SLS);
 	if (lanes->turns)
-		return lanes->sls;
-	return (uint16_t)(((1u << lanes->n) - 1) << lanes->first | 1u << lanes->sm_sl);
+		return lanes->sls | routing_told_sls(routing);
+	return (uint16_t)(((1u << lanes->n) - 1) << lanes->first | 1u << lanes->sm_sl |
+			  routing_told_sls(routing));
 }
 
 uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fabric, uint32_t in,

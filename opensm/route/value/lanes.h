@@ -109,8 +109,9 @@ bool routing_path_sl(const struct routing *routing, const struct fabric *fabric,
 		     uint32_t to, bool fixed, uint8_t *sl);
 
 /*
- * Bits of the SLs of paths, and the lanes to which these must be mapped at ports between switches;
- * 0: the routing needs no mapping. routing may be NULL.
+ * Bits of the SLs of paths, and of those that hosts were told before (told.h), and the lanes to
+ * which these must be mapped at ports between switches; 0: the routing needs no mapping. routing
+ * may be NULL.
  */
 uint16_t routing_sl_to_vl(const struct routing *routing, uint8_t vl[ROUTE_SLS]);
 /* routing_sl_to_vl() for packets from one port of a switch to another (ports of the fabric). */

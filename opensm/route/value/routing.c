@@ -13,6 +13,7 @@
 #include "route/value/base.h"
 #include "route/transition/fdb_cap.h"
 #include "route/value/lanes.h"
+#include "route/value/told.h"
 
 #define HUGE_PAGE (2u << 20)
 
@@ -253,6 +254,7 @@ void routing_unref(struct routing *routing)
 	g_free(routing->trunk);
 	if (!routing->made)
 		route_lanes_free(routing->lanes);
+	route_told_unref(routing->told);
 	routing_unref(routing->made);
 	routing_unref(routing->unlimited);
 	routing_unref(routing->layered.base);
