@@ -64,7 +64,6 @@ static void copy_rest(const struct keeper *k, struct route_lanes *lanes)
 	lanes->sls = old->sls;
 	lanes->sls_unsafe_for_multicast = old->sls_unsafe_for_multicast;
 	lanes->levels = old->levels;
-	lanes->sm_by_path = old->sm_by_path;
 	lanes->level_ends = old->level_ends;
 }
 
@@ -80,6 +79,7 @@ static struct route_lanes *copy_lanes(const struct keeper *k)
 	lanes->first = old->first;
 	lanes->n = old->n;
 	lanes->sm_sl = k->has_turns ? old->sm_sl : k->input->sm_sl;
+	lanes->sm_by_path = old->sm_by_path;
 	if (k->has_turns)
 		copy_rest(k, lanes);
 	else
