@@ -559,6 +559,7 @@ static void drop_all(struct keeper *k)
 {
 	keeper_drop_lanes(k);
 	route_columns_clear(&k->columns);
+	g_clear_pointer(&k->place, g_free);
 	g_clear_pointer(&k->trunk, g_free);
 	g_clear_pointer(&k->parent, g_free);
 }
@@ -725,6 +726,7 @@ static struct routing *make(struct keeper *k)
 		routing->promises &= ~ROUTE_SHORTEST;
 	routing->max_hops = route_most_hops(&k->plan.order, k->hops);
 	keeper_put_lanes(k, routing);
+	routing->order = g_steal_pointer(&k->place);
 	routing->trunk = g_steal_pointer(&k->parent);
 	routing->layered.n_channels = k->channels->n;
 	if (!routing_is_held(k->old))
@@ -732,7 +734,7 @@ static struct routing *make(struct keeper *k)
 	route_columns_fill(&k->columns, k->graph, routing);
 	layered_note_throttled(routing, k->n_throttled, k->n_throttled_stay);
 	layered_note_pairs(routing, k->excluded, k->idle);
-	if (!routing->trunk)
+	if (!routing->trunk && !routing->order)
 		routing_note(routing, "multicast trees may close credit loops with paths on the "
 				      "lane of their SL");
 	if (k->n_longer)

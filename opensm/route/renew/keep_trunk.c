@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The tree of cables that multicast follows, in keep_sls.c: what is left of it, joined again. */
+/*
+ * What multicast follows, in keep_sls.c: the old order of switches; or a tree of cables, what is
+ * left of it joined again.
+ */
+#include <string.h>
+
 #include "route/graph/graph.h"
 #include "route/renew/keeper.h"
 
+static bool leads_up(const struct keeper *k, uint32_t channel)
+{
+	return k->place[k->channels->to[channel]] < k->place[k->channels->from[channel]];
+}
+
+static bool is_in(const struct keeper *k, uint32_t channel)
+{
+	return k->place || k->trunk[channel];
+}
+
 static bool in_trunk(const struct keeper *k, uint32_t from, uint32_t to)
 {
-	return k->trunk[from] && k->trunk[to] && to != k->channels->back[from];
+	if (!is_in(k, from) || !is_in(k, to) || to == k->channels->back[from])
+		return false;
+	return !k->place || (k->channels->to[to] != k->channels->from[from] &&
+			     (leads_up(k, from) || !leads_up(k, to)));
 }
 
 /* Packets that reach a channel of the trunk on some lane may go on by all others. */
@@ -20,9 +38,11 @@ static void note_from(struct keeper *k, uint32_t last, uint32_t channel, unsigne
 
 void keeper_note_trunk(struct keeper *k)
 {
-	for (uint16_t sls = k->trunk ? keeper_sls_of_trunk(k) : 0; sls; sls &= sls - 1)
+	uint16_t sls = k->trunk || k->place ? keeper_sls_of_trunk(k) : 0;
+
+	for (; sls; sls &= sls - 1)
 		for (uint32_t c = 0; c < k->channels->n; c++) {
-			if (k->trunk[c])
+			if (is_in(k, c))
 				note_from(k, FABRIC_NONE, c, __builtin_ctz(sls));
 			for (uint32_t next = k->channels->first[k->channels->to[c]];
 			     k->has_turns && next < k->channels->first[k->channels->to[c] + 1];
@@ -32,10 +52,32 @@ void keeper_note_trunk(struct keeper *k)
 		}
 }
 
+/* The old order; switches that it lacks come last, so that nothing leads through them. */
+static void take_order(struct keeper *k)
+{
+	uint32_t n = k->graph->n, n_old = k->old->n_switches, next = 0;
+	g_autofree uint32_t *at = g_new(uint32_t, n_old + 1); /* [old place] */
+
+	memset(at, 0xFF, n_old * sizeof(*at));
+	k->place = g_new(uint32_t, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->row[sw] != FABRIC_NONE)
+			at[k->old->order[k->row[sw]]] = sw;
+	for (uint32_t place = 0; place < n_old; place++)
+		if (at[place] != FABRIC_NONE)
+			k->place[at[place]] = next++;
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->row[sw] == FABRIC_NONE)
+			k->place[sw] = next++;
+}
+
 void keeper_take_trunk(struct keeper *k)
 {
 	const uint8_t *old = k->old->trunk;
 
+	/* multicast by an order takes unused cables too, of which lanes know nothing */
+	if (!old && k->old->order && !k->has_turns && !k->n_throttled)
+		take_order(k);
 	if (!old && !routing_is_held(k->old))
 		return;
 	k->trunk = g_new0(bool, k->channels->n + 1);

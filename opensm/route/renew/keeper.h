@@ -47,7 +47,8 @@ struct keeper {
 	unsigned int vls; /* data VLs of all cables */
 	struct lane_channels *by_lane;
 	struct acyclic *waits;	    /* steps by lane, of the old paths and the new */
-	bool *trunk;		    /* [channel] */
+	uint32_t *place; /* [switch]: in the order that multicast follows; NULL: no order */
+	bool *trunk;	 /* [channel]; NULL: no trunk */
 	uint8_t *parent;	    /* [switch]: port to it in the trunk */
 	uint32_t *uses;		    /* [channel]: entries */
 	GArray *path;		    /* uint32_t: channels of the current path */
@@ -116,7 +117,7 @@ bool keeper_may_step(const struct keeper *k, uint32_t from, uint32_t to, uint16_
 
 /* ---- keep_trunk.c ---- */
 
-/* The old trunk, as far as its cables are left. */
+/* The old trunk, as far as its cables are left; or the old order, if multicast follows that. */
 void keeper_take_trunk(struct keeper *k);
 void keeper_note_trunk(struct keeper *k);
 /* Joins the parts that the trunk fell into as far as cables allow; false if lanes do not. */
