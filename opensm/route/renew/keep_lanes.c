@@ -124,7 +124,8 @@ uint16_t keeper_sls_from(const struct keeper *k, uint32_t sw)
 	if (!k->lanes)
 		return 1;
 	return one_for_each_lane(
-		k, route_lanes_sls_between(k->lanes, sw, k->home, k->graph->sm_switch));
+		k, route_lanes_sls_between(k->lanes, sw, k->home, k->graph->sm_switch) |
+			   route_told_at_levels(k->told, sw, k->home, k->lanes->levels));
 }
 
 uint16_t keeper_sls_of(const struct keeper *k, unsigned int sl)
@@ -265,9 +266,13 @@ static void take_turns(struct keeper *k)
 static uint16_t lanes_to_use(const struct keeper *k)
 {
 	unsigned int n = k->lanes ? k->lanes->n : 1;
+	uint16_t vls = 0;
 
-	if (!k->has_turns)
-		return route_lanes_used(k->lanes);
+	if (!k->has_turns) {
+		for (uint16_t sls = k->lanes ? k->told_sls : 0; sls; sls &= sls - 1)
+			vls |= route_lanes_bit(k->lanes, __builtin_ctz(sls));
+		return vls | route_lanes_used(k->lanes);
+	}
 	if (!k->lanes->sm_by_path)
 		n = MAX(n, MIN(k->vls, n + LANES_MORE));
 	return bits_of(0, n);

@@ -2,6 +2,7 @@
 #include "route/layers/layered.h"
 #include "route/renew/renew.h"
 #include "route/value/base.h"
+#include "route/value/told.h"
 
 /* With the good parts of old tables; NULL if they cannot be kept. */
 static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
@@ -78,6 +79,23 @@ static bool changes_sls(const struct routing *old, const struct routing *routing
 	return false;
 }
 
+/* Whether switches that were away, or had no SL, get another one than their hosts may still use. */
+static bool changes_told(const struct routing *old, const struct routing *routing)
+{
+	struct route_told *told = old->told ? route_told_by(old, routing->fabric) : NULL;
+	bool any = false;
+
+	for (uint32_t a = 0; told && !any && a < routing->n_switches; a++)
+		for (uint32_t b = 0; !any && b < a; b++) {
+			uint16_t sls = route_told_sls(told, a, b);
+			uint8_t sl = sl_of(routing->lanes, a, b);
+
+			any = sls && sl < ROUTE_SLS && !(sls >> sl & 1);
+		}
+	route_told_unref(told);
+	return any;
+}
+
 /* Whether both are free of loops, and it is known on which lanes. */
 static bool are_on_lanes(const struct routing *old, const struct routing *routing)
 {
@@ -95,6 +113,8 @@ static bool disturbs(const struct routing *old, const struct routing *routing)
 	const struct routing *base = old->layered.base;
 
 	if (routing_has_turns(old) || routing_has_turns(routing))
+		return true;
+	if (changes_told(old, routing))
 		return true;
 	return changes_sls(old, routing) && (!base || changes_sls(base, routing));
 }

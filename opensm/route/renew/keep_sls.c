@@ -493,7 +493,7 @@ static bool try_sl(struct keeper *k, uint32_t a, uint32_t b, unsigned int sl)
 	return false;
 }
 
-/* The SL that they had in the base, or the first that can take their paths. */
+/* The SL that they had in the base, or one that hosts use, or the first that has room. */
 static bool place(struct keeper *k, const struct keeper_base *base, uint32_t a, uint32_t b)
 {
 	const struct route_kept kept = {base->routing, base->row};
@@ -501,6 +501,9 @@ static bool place(struct keeper *k, const struct keeper_base *base, uint32_t a, 
 
 	if (before < ROUTE_SLS && try_sl(k, a, b, before))
 		return true;
+	for (uint16_t sls = route_told_sls(k->told, a, b); sls; sls &= sls - 1)
+		if (try_sl(k, a, b, __builtin_ctz(sls)))
+			return true;
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		if (try_sl(k, a, b, sl))
 			return true;
@@ -644,12 +647,22 @@ static uint64_t judge(struct keeper *k)
 
 #define TRIES 12
 
+static void list_columns(struct keeper *k)
+{
+	k->n_todo = 0;
+	for (uint32_t sw = 0; sw < k->graph->n; sw++)
+		for (unsigned int i = 0; i < layered_n_lids(k->graph, sw); i++)
+			k->todo[k->n_todo++] = (struct keeper_column){sw, i};
+}
+
 static bool keep(struct keeper *k)
 {
 	struct routing *routing = k->old->layered.base;
 	struct keeper_base base = {.routing = routing};
 	bool good = false, again = true;
 
+	k->work = 0;
+	list_columns(k);
 	if (routing) {
 		base.row = k->base_row = route_places(k->fabric, routing->fabric);
 		base.steps = g_malloc(k->graph->n + 1);
@@ -692,16 +705,13 @@ static bool init(struct keeper *k)
 	for (uint32_t sw = 0; sw < n; sw++)
 		k->n_todo += layered_n_lids(k->graph, sw);
 	k->todo = g_new(struct keeper_column, k->n_todo + 1);
-	k->n_todo = 0;
-	for (uint32_t sw = 0; sw < n; sw++)
-		for (unsigned int i = 0; i < layered_n_lids(k->graph, sw); i++)
-			k->todo[k->n_todo++] = (struct keeper_column){sw, i};
 	return k->hops != NULL;
 }
 
 static void clear(struct keeper *k)
 {
 	drop_all(k);
+	route_told_unref(k->told);
 	route_channels_free(k->channels);
 	route_plan_clear(&k->plan);
 	g_array_unref(k->path);
@@ -746,6 +756,26 @@ static struct routing *make(struct keeper *k)
 	return routing;
 }
 
+/*
+ * With all SLs that hosts may use; or else, as the change will be announced, with the old ones. Not
+ * if lanes depend on turns: a turn has no lane of its own for an SL that no path has.
+ */
+static bool keep_told(struct keeper *k)
+{
+	bool good;
+
+	k->told = route_told_by(k->old, k->fabric);
+	for (uint32_t a = 0; a < k->graph->n; a++)
+		for (uint32_t b = 0; b < a; b++)
+			k->told_sls |= route_told_at_levels(k->told, a, b, k->old->lanes->levels);
+	good = keep(k);
+	if (!good) {
+		g_clear_pointer(&k->told, route_told_unref);
+		k->told_sls = 0;
+	}
+	return good;
+}
+
 struct routing *routing_keep_sls(const struct route_engine *engine, const struct fabric *fabric,
 				 const struct route_input *input, const struct routing *old)
 {
@@ -758,7 +788,7 @@ struct routing *routing_keep_sls(const struct route_engine *engine, const struct
 	};
 	struct routing *routing = NULL;
 
-	if (init(&k) && keep(&k))
+	if (init(&k) && ((old->told && old->lanes && !k.has_turns && keep_told(&k)) || keep(&k)))
 		routing = make(&k);
 	clear(&k);
 	return routing;

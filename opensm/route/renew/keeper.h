@@ -7,6 +7,7 @@
 #include "route/graph/plan.h"
 #include "route/layers/acyclic.h"
 #include "route/layers/lane_channels.h"
+#include "route/value/told.h"
 
 /*
  * Lanes that depend on turns. A turn is a step of channels.h; n_steps + channel stands for that of
@@ -41,6 +42,8 @@ struct keeper {
 	uint32_t *row;		      /* [switch]: in the old tables */
 	uint32_t *base_row;	      /* [switch]: in those of the base, if there is one */
 	struct route_columns columns; /* the new tables */
+	struct route_told *told;      /* SLs that hosts may use; NULL: only the old ones count */
+	uint16_t told_sls;	      /* of all pairs */
 	struct route_lanes *lanes;    /* NULL: one lane for all */
 	bool has_turns;
 	struct keeper_turns turns;

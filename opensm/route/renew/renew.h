@@ -107,7 +107,8 @@ struct routing *routing_keep_layers(const struct route_engine *engine, const str
 /*
  * A repair of a layered routing in which every two switches keep their SL, and every turn that old
  * paths take keeps its lane, and old and new paths together close no loop on any lane; paths may be
- * longer for that. NULL if it cannot be had.
+ * longer for that. So do paths on all SLs that hosts were told before (value/told.h), if there are
+ * such tables. NULL if it cannot be had.
  */
 struct routing *routing_keep_sls(const struct route_engine *engine, const struct fabric *fabric,
 				 const struct route_input *input, const struct routing *old);
