@@ -434,8 +434,7 @@ static void add_failure(struct route_job *job, const char *why)
 static bool is_unlimited(const struct route_job *job, guint i)
 {
 	return i + 1 == job->attempts->len ||
-	       g_array_index(job->attempts, struct attempt, i).engine ==
-		       route_find("updn");
+	       g_array_index(job->attempts, struct attempt, i).engine == route_find("updn");
 }
 
 /* Whether an engine may begin, by the memory that it needs. */

@@ -475,7 +475,8 @@ void keeper_take_back(struct keeper *k, struct keeper_mark mark)
 	const struct acyclic_step *taken =
 		(const struct acyclic_step *)(const void *)k->taken->data;
 
-	acyclic_remove(k->waits, taken + mark.taken, k->taken->len - mark.taken);
+	if (k->taken->len > mark.taken)
+		acyclic_remove(k->waits, taken + mark.taken, k->taken->len - mark.taken);
 	g_array_set_size(k->taken, mark.taken);
 	if (!k->has_turns)
 		return;
