@@ -59,15 +59,17 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *
 bool route_fill_tree(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing)
 {
-	bool even;
+	enum tree_form form;
 
-	if (!route_tree_fill(plan, hops, next, routing, &even))
+	if (!route_tree_fill(plan, hops, next, routing, &form))
 		return false;
 	if (route_is_cancelled(plan->graph->watch))
 		return true; /* some rows are not set */
 	route_mend_penalties(routing, plan, hops);
-	if (!even)
+	if (form == TREE_DAMAGED)
 		route_relieve(plan, hops, routing);
+	else if (form == TREE_WHOLE)
+		route_relief_busiest(plan, hops, routing, &routing->base->peak);
 	return true;
 }
 

@@ -6,15 +6,20 @@
 #include "route/engine.h"
 #include "route/graph/plan.h"
 
+enum tree_form {
+	TREE_DAMAGED, /* cables seem to be lost, or some are reserved */
+	TREE_WHOLE,
+	TREE_EVEN, /* and all cables between two ranks carry the same */
+};
+
 /*
  * For layered networks (trees of any shape): false, with nothing done, if the graph is not such a
- * network, or there are weights. hops and next are those of route_hops_all(). even: no cable is
- * missing, and all cables between two ranks carry the same.
+ * network, or there are weights. hops and next are those of route_hops_all().
  */
 bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
-		     struct routing *routing, bool *even);
+		     struct routing *routing, enum tree_form *form);
 
-/* route_tree_fill(), then by ties, and by load (relief.h) unless it is even already. */
+/* route_tree_fill(), then by ties, and by load (relief.h) if it is damaged. */
 bool route_fill_tree(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 

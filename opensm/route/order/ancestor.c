@@ -456,13 +456,14 @@ static void forget_loads(struct climb *climb)
 }
 
 /*
- * Whether the switches of a rank have equally many links up, and these, and the switches above,
+ * Even: the switches of a rank have equally many links up, and these, and the switches above,
  * equally many targets. Where that holds at all ranks, sources load the links up evenly, too, as
  * all go up by the planes of these ancestors.
  */
-static bool is_even(const struct climb *climb, unsigned int rank)
+static enum tree_form form_of_rank(const struct climb *climb, unsigned int rank)
 {
 	const struct tree *tree = climb->tree;
+	enum tree_form form = TREE_EVEN;
 	uint32_t each = FABRIC_NONE, above = FABRIC_NONE;
 
 	for (uint32_t i = 0; i < tree->graph->n; i++) {
@@ -471,18 +472,24 @@ static bool is_even(const struct climb *climb, unsigned int rank)
 		if (tree->rank[i] == rank + 1 && above == FABRIC_NONE)
 			above = sw->load;
 		if (tree->rank[i] == rank + 1 && sw->load != above)
-			return false;
+			form = TREE_WHOLE;
 		for (uint32_t k = 0; tree->rank[i] == rank && k < sw->n_ways; k++) {
 			const struct way *way = &climb->ways[sw->first_way + k];
 
+			if (sw->links != climb->most[rank] || is_lost(way))
+				return TREE_DAMAGED;
 			if (each == FABRIC_NONE)
 				each = way->load / way->n_links;
-			if (sw->links != climb->most[rank] || is_lost(way) ||
-			    way->load != each * way->n_links)
-				return false;
+			if (way->load != each * way->n_links)
+				form = TREE_WHOLE;
 		}
 	}
-	return true;
+	return form;
+}
+
+static void note_form(struct climb *climb, unsigned int rank)
+{
+	climb->tree->form = MIN(climb->tree->form, form_of_rank(climb, rank));
 }
 
 /* Rank by rank: the targets of a switch must be known before it distributes them. */
@@ -496,12 +503,12 @@ static void climb_ranks(struct climb *climb)
 			if (!classes[c])
 				continue;
 			if (begins_a_table(c)) {
-				climb->tree->even &= is_even(climb, rank);
+				note_form(climb, rank);
 				forget_loads(climb);
 			}
 			climb_class(climb, classes[c], rank);
 		}
-		climb->tree->even &= is_even(climb, rank);
+		note_form(climb, rank);
 	}
 	for (unsigned int c = 0; c < CLASSES; c++)
 		if (classes[c])
@@ -555,7 +562,7 @@ void tree_find_ancestors(struct tree *tree)
 	struct climb climb = { .tree = tree };
 
 	init_ancestors(tree);
-	tree->even = !tree->wishes->tied;
+	tree->form = tree->wishes->tied ? TREE_DAMAGED : TREE_EVEN;
 	climb.group = g_new(uint32_t, graph->n + 1);
 	climb.switches = g_new0(struct climb_switch, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -570,7 +577,7 @@ void tree_find_ancestors(struct tree *tree)
 		climb_tied(&climb);
 	else
 		climb_ranks(&climb);
-	tree->even &= !tree->n_orphans;
+	tree->form = tree->n_orphans ? TREE_DAMAGED : tree->form;
 	g_free(climb.group);
 	g_free(climb.switches);
 	g_free(climb.targets);

@@ -19,8 +19,9 @@
  * follow the one, so that a cable affects as few leaves as possible, and as few blocks of tables
  * change when it is lost.
  *
- * Where turns leave loads uneven, as cables were lost, or the numbers of hosts and cables do not
- * divide each other, entries are moved off the busiest cables (relief.h).
+ * Where cables were lost, or are not the same everywhere, turns leave loads uneven: entries are
+ * moved off the busiest cables (relief.h). They stay where hosts and cables only do not divide each
+ * other, since turns keep shifts apart.
  *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
@@ -185,7 +186,7 @@ static bool is_along_ranks(const struct tree *tree)
 }
 
 bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
-		     struct routing *routing, bool *even)
+		     struct routing *routing, enum tree_form *form)
 {
 	struct tree tree = {
 		.graph = plan->graph,
@@ -202,7 +203,7 @@ bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const u
 		tree_find_ancestors(&tree);
 		tree.along_ranks = is_along_ranks(&tree);
 		tree_fill(&tree, routing);
-		*even = tree.even;
+		*form = tree.form;
 	}
 	tree_clear_ancestors(&tree);
 	g_free(tree.rank);

@@ -4,6 +4,7 @@
 #define ROUTE_ORDER_TREE_H
 
 #include "route/engine.h"
+#include "route/fill/shortest.h"
 #include "route/graph/plan.h"
 
 #define TREE_RANKS_MAX 16
@@ -29,7 +30,7 @@ struct tree {
 	/* [target]: not 0: a lost cable left it without an ancestor; numbered from 1. */
 	uint16_t *orphan;
 	uint32_t n_orphans;
-	bool even;	 /* the switches of a rank, and their links, have equally many */
+	enum tree_form form;
 	bool *lacks;	 /* [switch]: it probably lost links to parents */
 	uint16_t *place; /* [switch]: number of its kind before it */
 };
