@@ -221,7 +221,8 @@ START_TEST(link_comes_and_goes)
 	scenario_check(s);
 	sim_link_set(s->sim, spine, 3, true);
 	scenario_run_ms(s, 900);
-	ck_assert_uint_le(costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE], written);
+	/* blocks with entries of which only some wait for the link are written twice */
+	ck_assert_uint_le(costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE], written + written / 4);
 	costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE] = 0;
 	/* Each end reports the new cable; both were read because of their traps. */
 	expect(s, &costs, "link back",
