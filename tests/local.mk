@@ -29,7 +29,7 @@ AM_TESTS_ENVIRONMENT = \
 
 EXTRA_DIST += tests/checks.py tests/tally.awk tests/asan.supp .ci/run
 noinst_HEADERS += tests/directory.h tests/memory_used.h tests/quiet_check.h tests/run_suite.h \
-	tests/some_seeds.h
+	tests/sanitized.h tests/some_seeds.h
 
 # For bootstrap, which runs some of them again in other builds.
 print-tests:

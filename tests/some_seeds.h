@@ -3,16 +3,9 @@
 #ifndef TESTS_SOME_SEEDS_H
 #define TESTS_SOME_SEEDS_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SEEDS_PART 3
-#elif defined(__has_feature) /* of clang */
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SEEDS_PART 3
-#endif
-#endif
-#ifndef SEEDS_PART
-#define SEEDS_PART 1
-#endif
+#include "tests/sanitized.h"
+
+#define SEEDS_PART (SANITIZED ? 3 : 1)
 
 /*
  * All of n, at least one; a third with AddressSanitizer or ThreadSanitizer, which run the same code

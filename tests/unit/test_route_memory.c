@@ -11,6 +11,7 @@
 #include "complib/memory.h"
 #include "route/memory.h"
 #include "tests/run_suite.h"
+#include "tests/sanitized.h"
 #include "tests/unit/fabric_make.h"
 
 static const struct {
@@ -52,11 +53,7 @@ static uint64_t restart_peak(void)
 /* An allocator that keeps what was freed, or adds to each block, does not show what is needed. */
 static bool is_measurable(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return false;
-#else
-	return !getenv("LD_PRELOAD") && restart_peak() != UNKNOWN;
-#endif
+	return !SANITIZED && !getenv("LD_PRELOAD") && restart_peak() != UNKNOWN;
 }
 
 /* Octets by which it grew at most; 0: the engine cannot route this. */
@@ -90,8 +87,8 @@ START_TEST(test_estimates)
 		if (!use)
 			continue;
 		n++;
-		ck_assert_msg(estimate >= use - use / 10 &&
-				      estimate <= 2 * use + use / 4 + (1 << 20),
+		/* what the process had free before is used, too, and not measured */
+		ck_assert_msg(estimate >= use - use / 10 && estimate <= 3 * use + (4 << 20),
 			      "%s, %s: %.2f MB estimated, %.2f MB used", nets[_i].spec,
 			      (*engine)->name, estimate / 1e6, use / 1e6);
 	}
