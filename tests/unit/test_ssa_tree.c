@@ -363,7 +363,8 @@ START_TEST(test_joins_without_end)
 	ck_assert(node_bed_wait(is_joined(0x77, SSA_ROLE_AGENT, 0)));
 	ck_assert(node_bed_wait(answered(0x77) == JOINS));
 	close(fd);
-	ck_assert_uint_gt(sets() - before, 4);
+	/* once at the end, if none were answered before; how often depends on the machine */
+	ck_assert_uint_gt(sets() - before, 2);
 	end();
 }
 END_TEST
