@@ -224,30 +224,29 @@ static bool mix(struct route_order *order, uint8_t *hops)
 	return true;
 }
 
-uint8_t *route_tree_hops_mixed(struct route_plan *plan, const struct fabric *fabric,
-			       const uint64_t *key)
+static uint8_t *find_tree_hops(struct route_plan *plan, const struct fabric *fabric,
+			       const uint64_t *key, uint8_t *next, bool may_mix)
 {
 	uint8_t *hops = NULL;
 
 	if (hosts_are_low(&plan->wishes))
-		hops = route_tree_hops(plan, fabric, key, NULL);
-	if (hops && mix(&plan->order, hops))
+		hops = route_tree_hops(plan, fabric, key, next);
+	if (hops &&
+	    (may_mix ? mix(&plan->order, hops) : route_hosts_shortest(&plan->order, hops)))
 		return hops;
 	g_free(hops);
 	route_orient_by(&plan->order, NULL);
 	return NULL;
 }
 
+uint8_t *route_tree_hops_mixed(struct route_plan *plan, const struct fabric *fabric,
+			       const uint64_t *key)
+{
+	return find_tree_hops(plan, fabric, key, NULL, true);
+}
+
 uint8_t *route_tree_hops_shortest(struct route_plan *plan, const struct fabric *fabric,
 				  const uint64_t *key, uint8_t *next)
 {
-	uint8_t *hops = NULL;
-
-	if (hosts_are_low(&plan->wishes))
-		hops = route_tree_hops(plan, fabric, key, next);
-	if (hops && route_hosts_shortest(&plan->order, hops))
-		return hops;
-	g_free(hops);
-	route_orient_by(&plan->order, NULL);
-	return NULL;
+	return find_tree_hops(plan, fabric, key, next, false);
 }

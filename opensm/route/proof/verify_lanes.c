@@ -143,19 +143,9 @@ static uint16_t kinds_between(const struct verify *verify, uint32_t from, uint32
 {
 	const struct route_lanes *lanes = verify->routing->lanes;
 	uint32_t sm = verify->graph->sm_switch;
-	uint16_t bits = 0;
 
-	if (!verify->turns)
-		return route_lanes_between(lanes, from, to, sm);
-	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
-		uint8_t plain = sl & ~lanes->levels;
-
-		if (plain == route_lanes_sl(lanes, from, to) ||
-		    plain == route_lanes_sl(lanes, to, from) ||
-		    (sl == lanes->sm_sl && !lanes->sm_by_path && (from == sm || to == sm)))
-			bits |= 1u << sl;
-	}
-	return bits;
+	return verify->turns ? route_lanes_sls_between(lanes, from, to, sm)
+			     : route_lanes_between(lanes, from, to, sm);
 }
 
 /* On one lane, if packets start everywhere: then paths need not be told apart. */
