@@ -357,8 +357,7 @@ void route_relief_init(struct route_relief *relief, struct route_flows *flows,
 		.hot = g_new(uint32_t, graph->n + 1),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		relief->apart |= graph->targets[t].offset != 0;
+	relief->apart = route_n_indexes(graph) > 1;
 	route_parallel(graph->threads, graph->n, add_leaves, relief);
 	relief->bound = find_bound(relief);
 }
@@ -469,19 +468,10 @@ static void relieve_index(struct route_flows *flows, struct routing *routing, ui
 	route_relief_clear(&relief);
 }
 
-static uint32_t count_indexes(const struct route_graph *graph)
-{
-	uint32_t n = 1;
-
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		n = MAX(n, graph->targets[t].offset + 1u);
-	return n;
-}
-
 uint64_t route_relief_busiest(const struct route_plan *plan, const uint8_t *hops,
 			      struct routing *routing, double *peak)
 {
-	uint32_t n_indexes = count_indexes(plan->graph);
+	uint32_t n_indexes = route_n_indexes(plan->graph);
 	struct route_flows flows;
 	uint64_t most = 0;
 
@@ -502,7 +492,7 @@ uint64_t route_relief_busiest(const struct route_plan *plan, const uint8_t *hops
 void route_relieve(const struct route_plan *plan, const uint8_t *hops, struct routing *routing)
 {
 	const struct route_graph *graph = plan->graph;
-	uint32_t n_indexes = count_indexes(graph);
+	uint32_t n_indexes = route_n_indexes(graph);
 	struct route_flows flows;
 
 	route_watch_begin(graph->watch, "balancing loads", 0);

@@ -660,15 +660,6 @@ static void spread_index(struct spread *spread, struct spreader *spreaders, unsi
 				(double)busiest(spread) / MAX(mean_load(spread), 1));
 }
 
-static unsigned int count_indexes(const struct route_graph *graph)
-{
-	unsigned int most = 0;
-
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		most = MAX(most, graph->targets[t].offset);
-	return most + 1;
-}
-
 /*
  * Fills the tables of a tree, and columns from these: so good old entries are put back as with
  * other engines, later. False: not a tree, or kinds of endports are to be spread by themselves, or
@@ -699,7 +690,7 @@ static void fill(struct spread *spread)
 {
 	const struct layered *layered = spread->layered;
 	unsigned int n = spread->in_batches ? spread->threads : 1;
-	unsigned int n_indexes = spread->by == SPREAD_LIDS ? count_indexes(layered->graph) : 1;
+	unsigned int n_indexes = spread->by == SPREAD_LIDS ? route_n_indexes(layered->graph) : 1;
 	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
 	uint32_t of_kind;
 

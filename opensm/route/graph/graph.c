@@ -239,3 +239,12 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->own_lmc);
 	g_free(graph);
 }
+
+uint32_t route_n_indexes(const struct route_graph *graph)
+{
+	uint32_t n = 1;
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		n = MAX(n, graph->targets[t].offset + 1u);
+	return n;
+}

@@ -52,6 +52,9 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 	return graph->first_target[graph->n];
 }
 
+/* The most LIDs that a port of a host has. */
+uint32_t route_n_indexes(const struct route_graph *graph);
+
 /* Number of LIDs of hosts attached to a switch. */
 static inline uint32_t route_n_hosts(const struct route_graph *graph, uint32_t sw)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layers/layered.h"
 
-#include <string.h>
-
 #include "route/fill/shortest.h"
 #include "route/fill/ties.h"
 #include "route/order/hosts_shortest.h"
@@ -145,19 +143,25 @@ static void clear(struct layered *layered)
 	g_free(layered->dimension);
 }
 
-/* Begins again without an order; false and error if some path is too long. */
-static bool turn_plain(struct layered *layered, GError **error)
+/* This computation, to be made again without an order and without kept tables. */
+static struct layered make_plain(const struct layered *layered)
 {
-	struct layered plain = {
+	return (struct layered){
 		.engine = layered->engine,
 		.fabric = layered->fabric,
 		.input = layered->input,
 		.even = layered->even,
-		.kept = layered->kept,
-		.relieve = layered->relieve,
 		.plain = true,
 	};
+}
 
+/* Begins again without an order; false and error if some path is too long. */
+static bool turn_plain(struct layered *layered, GError **error)
+{
+	struct layered plain = make_plain(layered);
+
+	plain.kept = layered->kept;
+	plain.relieve = layered->relieve;
 	clear(layered);
 	*layered = plain;
 	return init(layered, error);
@@ -166,17 +170,9 @@ static bool turn_plain(struct layered *layered, GError **error)
 /* Whether the paths load some channel much more than others of the same length do. */
 static bool is_uneven(const struct layered *layered)
 {
-	struct layered plain = *layered;
+	struct layered plain = make_plain(layered);
 	uint64_t most = UINT64_MAX;
 
-	plain.hops = NULL; /* those are not its own */
-	plain.channels = NULL;
-	plain.dimension = NULL;
-	memset(&plain.plan, 0, sizeof(plain.plan));
-	memset(plain.ways, 0, sizeof(plain.ways));
-	plain.kept = NULL;
-	plain.plain = true;
-	plain.all_legal = plain.nearly_legal = false;
 	if (init(&plain, NULL))
 		most = layered_spread(&plain, SPREAD_LIDS);
 	clear(&plain);

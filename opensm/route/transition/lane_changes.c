@@ -6,6 +6,7 @@
 
 #include "route/graph/graph.h"
 #include "route/graph/watch.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 #include "route/value/told.h"
 
@@ -14,15 +15,6 @@ static uint64_t guid_of(const struct routing *routing, uint32_t sw)
 	const struct fabric *fabric = routing->fabric;
 
 	return fabric->nodes[fabric->switches[sw].node].guid;
-}
-
-/* Whether a switch forwards anything: hosts may be sending through it. */
-static bool has_entries(const struct routing *routing, uint32_t sw)
-{
-	for (uint32_t lid = 0; lid <= routing->top; lid++)
-		if (routing->lft[sw][lid] != ROUTE_NO_PORT)
-			return true;
-	return false;
 }
 
 /* [switch of new]: the same switch in old, if it forwards anything; else FABRIC_NONE. */
@@ -36,7 +28,7 @@ static uint32_t *find_live(const struct routing *old, const struct routing *new)
 
 		if (node != FABRIC_NONE && fabric_is_switch(old->fabric, node))
 			is = old->fabric->nodes[node].sw;
-		was[sw] = is != FABRIC_NONE && has_entries(old, is) ? is : FABRIC_NONE;
+		was[sw] = is != FABRIC_NONE && routing_has_entries(old, is) ? is : FABRIC_NONE;
 	}
 	return was;
 }

@@ -57,6 +57,9 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 /* The row of a switch of such a routing, for writing. */
 uint8_t *routing_changed_row(struct routing *routing, uint32_t sw);
 
+/* Whether a switch forwards anything: hosts may be sending through it. */
+bool routing_has_entries(const struct routing *routing, uint32_t sw);
+
 /* Shares rows again that equal those of the base tables. */
 void routing_share(struct routing *routing, const uint32_t *row);
 

@@ -263,3 +263,11 @@ void routing_unref(struct routing *routing)
 	g_free(routing->input_word);
 	g_free(routing);
 }
+
+bool routing_has_entries(const struct routing *routing, uint32_t sw)
+{
+	for (uint32_t lid = 0; lid <= routing->top; lid++)
+		if (routing->lft[sw][lid] != ROUTE_NO_PORT)
+			return true;
+	return false;
+}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/value/told.h"
 
-#include <string.h>
-
 #include "route/graph/graph.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 
 static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
@@ -34,20 +33,12 @@ struct past {
 	bool *is_live; /* [switch of the fabric]: it forwards something, so hosts may use it */
 };
 
-static bool has_entries(const struct routing *routing, uint32_t sw)
-{
-	for (uint32_t lid = 0; lid <= routing->top; lid++)
-		if (routing->lft[sw][lid] != ROUTE_NO_PORT)
-			return true;
-	return false;
-}
-
 static void past_init(struct past *past, const struct routing *old)
 {
 	*past = (struct past){old, old->told ? old->told->n : old->n_switches, NULL};
 	past->is_live = g_new(bool, old->n_switches + 1);
 	for (uint32_t sw = 0; sw < old->n_switches; sw++)
-		past->is_live[sw] = has_entries(old, sw);
+		past->is_live[sw] = routing_has_entries(old, sw);
 }
 
 static uint64_t past_guid(const struct past *past, uint32_t i)
